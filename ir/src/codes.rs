@@ -1,0 +1,69 @@
+//! The registry of diagnostic codes. Every code stands here once; a number is never used again for something else.
+//!
+//! Ranges: 01xx text and grammar · 02xx names and declarations · 03xx types · 04xx statements and flow · 05xx derivatives,
+//! textures, closures, host interface · 06xx limits · 07xx IR text and bytecode files · 08xx run-time faults.
+//! `E` codes are errors, `W` codes warnings.
+
+use crate::diagnostic::Severity;
+use std::fmt;
+
+macro_rules! codes {
+    ($($name:ident = $number:literal $severity:ident $title:literal;)*) => {
+        /// Which kind of finding a diagnostic is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum Code {
+            $(#[doc = $title] $name = $number,)*
+        }
+
+        impl Code {
+            /// Every code, in order of number.
+            pub const ALL: &[Code] = &[$(Code::$name,)*];
+
+            /// Whether it is an error or a warning.
+            pub const fn severity(self) -> Severity {
+                match self { $(Code::$name => Severity::$severity,)* }
+            }
+
+            /// What findings of this kind have in common, in a few words.
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$name => $title,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    UnknownCharacter = 101 Error "a character that the language does not have";
+    UnterminatedComment = 102 Error "a comment without its end";
+    BadNumber = 103 Error "a number that cannot be read";
+    SyntaxError = 104 Error "something else was expected here";
+    MissingSemicolon = 105 Error "a missing semicolon";
+    UnbalancedBracket = 106 Error "a bracket without its partner";
+    ChainedComparison = 107 Error "a chained comparison";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = match self.severity() {
+            Severity::Error => 'E',
+            Severity::Warning => 'W',
+        };
+        write!(f, "{letter}{:04}", *self as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn codes_are_in_order_and_print_with_their_letter() {
+        assert!(
+            Code::ALL
+                .windows(2)
+                .all(|w| (w[0] as u16) < (w[1] as u16))
+        );
+        assert_eq!(Code::UnknownCharacter.to_string(), "E0101");
+    }
+}

@@ -1,0 +1,87 @@
+//! Errors and warnings as data.
+//!
+//! A [`Diagnostic`] says what is wrong, where, and how to mend it. It is rendered at the edge (the root package), never here;
+//! no other stage prints. The registry of codes is in [`codes`](crate::codes).
+
+use crate::codes::Code;
+use crate::span::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The program means something, perhaps not what was wanted.
+    Warning,
+    /// No program comes out.
+    Error,
+}
+
+/// A second place that explains the first ("declared here").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What about it, in a few words, no full stop.
+    pub message: String,
+}
+
+/// One finding about a source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which kind of finding; its severity follows from it.
+    pub code: Code,
+    /// One sentence, starting in lower case, no full stop: names in backquotes.
+    pub message: String,
+    /// The place to look at first.
+    pub span: Span,
+    /// What to write under that place.
+    pub label: String,
+    /// Further places.
+    pub labels: Vec<Label>,
+    /// The mend, as an instruction.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A finding without labels or help.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            code,
+            message: message.into(),
+            span,
+            label: String::new(),
+            labels: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Says what to write under the primary place.
+    pub fn here(mut self, message: impl Into<String>) -> Diagnostic {
+        self.label = message.into();
+        self
+    }
+
+    /// Adds a second place.
+    pub fn label(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label {
+            span,
+            message: message.into(),
+        });
+        self
+    }
+
+    /// Says the mend.
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The severity that its code has.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+
+    /// Whether this finding means that no program comes out.
+    pub fn is_error(&self) -> bool {
+        self.severity() == Severity::Error
+    }
+}
