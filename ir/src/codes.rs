@@ -59,11 +59,7 @@ mod tests {
 
     #[test]
     fn codes_are_in_order_and_print_with_their_letter() {
-        assert!(
-            Code::ALL
-                .windows(2)
-                .all(|w| (w[0] as u16) < (w[1] as u16))
-        );
+        assert!(Code::ALL.windows(2).all(|w| (w[0] as u16) < (w[1] as u16)));
         assert_eq!(Code::UnknownCharacter.to_string(), "E0101");
     }
 }

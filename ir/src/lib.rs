@@ -3,10 +3,18 @@
 //! Spans and diagnostics as data, the intermediate representation and its text form, the one table of ops with their derivative
 //! rules, the verifier, the reference evaluator and the passes. Depends on no other room.
 
+pub mod builder;
 pub mod codes;
 pub mod diagnostic;
+pub mod module;
+pub mod ops;
 pub mod span;
+pub mod types;
 
+pub use builder::Builder;
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use module::Module;
+pub use ops::Op;
 pub use span::{FileId, Span};
+pub use types::{Direction, Lanes, Scalar, Type};

@@ -1,0 +1,185 @@
+//! Makes functions instruction by instruction.
+//!
+//! A [`Builder`] appends to the region it stands in. Regions are opened before the instruction that owns them exists, and filled one
+//! after the other: open, append, close, then append the `If`, `Loop` or `Block`.
+
+use crate::module::*;
+use crate::ops::Op;
+use crate::span::Span;
+use crate::types::{Direction, Lanes, Scalar};
+
+/// Makes one function.
+#[derive(Debug)]
+pub struct Builder {
+    function: Function,
+    open: Vec<RegionId>,
+}
+
+impl Builder {
+    /// Starts a function and stands in its body.
+    pub fn new(name: impl Into<String>, span: Span) -> Builder {
+        let body = RegionId(0);
+        Builder {
+            function: Function {
+                name: name.into(),
+                variant: 0,
+                values: Vec::new(),
+                regions: vec![Region::default()],
+                arrays: Vec::new(),
+                body,
+                results: Vec::new(),
+                members: Vec::new(),
+                library: false,
+                span,
+            },
+            open: vec![body],
+        }
+    }
+
+    /// The function so far.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// The function so far, to set what the builder does not.
+    pub fn function_mut(&mut self) -> &mut Function {
+        &mut self.function
+    }
+
+    /// Ends the function. Every region must be closed but the body.
+    pub fn finish(self) -> Function {
+        debug_assert_eq!(self.open, [self.function.body]);
+        self.function
+    }
+
+    /// A new value that nothing defines yet.
+    fn value(&mut self, ty: Scalar, span: Span) -> ValueId {
+        let id = ValueId(self.function.values.len() as u32);
+        self.function.values.push(Value {
+            ty,
+            lanes: Lanes::NONE,
+            span,
+            name: None,
+        });
+        id
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: ValueId) -> Scalar {
+        self.function.value(value).ty
+    }
+
+    /// Says which variable a value is a definition of, unless that was said before.
+    pub fn name(&mut self, value: ValueId, name: NameId) {
+        self.function.values[value.index()].name.get_or_insert(name);
+    }
+
+    /// Adds an array; array parameters must come before all others.
+    pub fn array(&mut self, array: Array) -> ArrayId {
+        let id = ArrayId(self.function.arrays.len() as u32);
+        self.function.arrays.push(array);
+        id
+    }
+
+    /// Opens a new region and stands in it.
+    pub fn open_region(&mut self) -> RegionId {
+        let id = RegionId(self.function.regions.len() as u32);
+        self.function.regions.push(Region::default());
+        self.open.push(id);
+        id
+    }
+
+    /// Closes the region it stands in, which must have its terminator, and stands in the one around it.
+    pub fn close_region(&mut self) {
+        let id = self.open.pop().expect("a region is open");
+        debug_assert!(self.function.terminator(id).kind.is_terminator());
+    }
+
+    /// The region it stands in.
+    pub fn current(&self) -> RegionId {
+        *self.open.last().expect("a region is open")
+    }
+
+    /// Whether the region it stands in has its terminator: what follows cannot be reached.
+    pub fn is_terminated(&self) -> bool {
+        let region = self.function.region(self.current());
+        region.insts.last().is_some_and(|i| i.kind.is_terminator())
+    }
+
+    /// Adds a parameter to the region it stands in.
+    pub fn param(&mut self, ty: Scalar, span: Span) -> ValueId {
+        let id = self.value(ty, span);
+        let region = self.current();
+        self.function.regions[region.index()].params.push(id);
+        id
+    }
+
+    /// Appends an instruction whose results have these types. Nothing may follow a terminator.
+    pub fn inst(
+        &mut self,
+        kind: InstKind,
+        args: impl IntoIterator<Item = ValueId>,
+        results: impl IntoIterator<Item = Scalar>,
+        span: Span,
+    ) -> Results {
+        debug_assert!(!self.is_terminated());
+        let first = ValueId(self.function.values.len() as u32);
+        for ty in results {
+            self.value(ty, span);
+        }
+        let results = Results {
+            first,
+            count: self.function.values.len() as u32 - first.0,
+        };
+        let region = self.current();
+        self.function.regions[region.index()].insts.push(Inst {
+            kind,
+            args: args.into_iter().collect(),
+            results,
+            span,
+        });
+        results
+    }
+
+    fn single(&mut self, kind: InstKind, args: &[ValueId], ty: Scalar, span: Span) -> ValueId {
+        self.inst(kind, args.iter().copied(), [ty], span).first
+    }
+
+    /// Appends a row of the op table; its result type follows from the row and the operands.
+    pub fn op(&mut self, op: Op, args: &[ValueId], span: Span) -> ValueId {
+        let last = args.last().map_or(Scalar::F32, |&v| self.ty(v));
+        let ty = op.info().result.resolve(last);
+        self.single(InstKind::Op(op), args, ty, span)
+    }
+
+    /// Appends a constant by its bits.
+    pub fn constant(&mut self, ty: Scalar, bits: u32, span: Span) -> ValueId {
+        self.single(InstKind::Const(bits), &[], ty, span)
+    }
+
+    /// Appends a float constant.
+    pub fn float(&mut self, value: f32, span: Span) -> ValueId {
+        self.constant(Scalar::F32, value.to_bits(), span)
+    }
+
+    /// Appends an int constant.
+    pub fn int(&mut self, value: i32, span: Span) -> ValueId {
+        self.constant(Scalar::I32, value as u32, span)
+    }
+
+    /// Appends the reading of a shadow.
+    pub fn shadow(&mut self, direction: Direction, value: ValueId, span: Span) -> ValueId {
+        self.single(InstKind::Shadow(direction), &[value], Scalar::F32, span)
+    }
+
+    /// Appends a terminator.
+    pub fn terminate(
+        &mut self,
+        kind: InstKind,
+        args: impl IntoIterator<Item = ValueId>,
+        span: Span,
+    ) {
+        debug_assert!(kind.is_terminator());
+        self.inst(kind, args, [], span);
+    }
+}

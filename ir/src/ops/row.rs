@@ -1,0 +1,201 @@
+//! What a row of the op table says, and what follows from it.
+//!
+//! A row is a type without values that implements [`Row`] (floats in, a float out, differentiable) or [`WordRow`] (everything else).
+//! Its parts are written down once, here in the table; interpreters, folding, documentation and tests derive from them.
+
+use super::field::{Field, Lane, Word};
+use crate::types::Scalar;
+
+/// The type of an operand or result of a row. Every `Int` and every `Word` of one row stands for the same type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// f32.
+    Float,
+    /// i32.
+    I32,
+    /// u32.
+    U32,
+    /// bool.
+    Bool,
+    /// i32 or u32: the bits are treated alike.
+    Int,
+    /// i32, u32 or bool: the bits are treated alike.
+    Word,
+}
+
+impl Kind {
+    /// Whether a value of that type may stand here.
+    pub const fn accepts(self, ty: Scalar) -> bool {
+        match self {
+            Kind::Float => matches!(ty, Scalar::F32),
+            Kind::I32 => matches!(ty, Scalar::I32),
+            Kind::U32 => matches!(ty, Scalar::U32),
+            Kind::Bool => matches!(ty, Scalar::Bool),
+            Kind::Int => matches!(ty, Scalar::I32 | Scalar::U32),
+            Kind::Word => matches!(ty, Scalar::I32 | Scalar::U32 | Scalar::Bool),
+        }
+    }
+
+    /// The result's type, where `last` is the type of the row's last operand (which is `Int` or `Word` whenever the result is).
+    pub const fn resolve(self, last: Scalar) -> Scalar {
+        match self {
+            Kind::Float => Scalar::F32,
+            Kind::I32 => Scalar::I32,
+            Kind::U32 => Scalar::U32,
+            Kind::Bool => Scalar::Bool,
+            Kind::Int | Kind::Word => last,
+        }
+    }
+}
+
+/// How a row behaves as a function of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// The partials are constants or operands: negation, sums, products.
+    Linear,
+    /// Differentiable inside its domain.
+    Smooth,
+    /// Continuous; the derivative jumps where [`Info::kink`] says.
+    Kink,
+    /// The value jumps; the derivative is that of the pieces.
+    Jump,
+    /// Has no derivative: its result is not a float, or floats are not its operands.
+    Discrete,
+}
+
+/// A closed interval of operands, and whether to draw test points on a logarithmic scale of magnitudes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Least operand.
+    pub low: f64,
+    /// Greatest operand.
+    pub high: f64,
+}
+
+/// `low..=high`.
+pub const fn between(low: f64, high: f64) -> Interval {
+    Interval { low, high }
+}
+
+/// The part of a row that is data.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// The name in IR text, bytecode listings and `:help`; for intrinsics also the name in the language.
+    pub name: &'static str,
+    /// How it is written, with the names of its operands: `sin(t)`, `a + b`.
+    pub usage: &'static str,
+    /// What it gives, in one or two sentences; the page of the op.
+    pub doc: &'static str,
+    /// The derivative as people write it: `cos(t)·t′`; empty for discrete rows.
+    pub derivative: &'static str,
+    /// Behaviour.
+    pub class: Class,
+    /// What happens at kinks, jumps and singular points, in words; empty where there are none.
+    pub kink: &'static str,
+    /// Whether a partial can be infinite or NaN at finite operands: then a term whose shadow is 0 is 0.
+    pub singular: bool,
+    /// Whether it can fault.
+    pub faulting: bool,
+    /// Types of the operands. A float row may have `Bool` operands: they reach it as 0 or 1.
+    pub operands: &'static [Kind],
+    /// Type of the result.
+    pub result: Kind,
+    /// Per operand, where to test value and partials.
+    pub test: &'static [Interval],
+    /// Greatest error of the value in units in the last place over the usual range; 0 means correctly rounded.
+    pub ulp: f64,
+}
+
+impl Info {
+    /// Whether its result can have shadows.
+    pub const fn differentiable(&self) -> bool {
+        !matches!(self.class, Class::Discrete)
+    }
+}
+
+/// ∂v/∂operand, as a coefficient that [`tangent`] multiplies an operand's shadow with.
+#[derive(Clone, Copy, Debug)]
+pub enum Partial<F: Field> {
+    /// 0: no term.
+    Zero,
+    /// 1: the shadow itself.
+    One,
+    /// −1: the shadow subtracted.
+    MinusOne,
+    /// 1 where set, else 0, without multiplying: the operand that was taken.
+    Where(F::Mask),
+    /// Any number.
+    Of(F),
+}
+
+/// A differentiable row: floats in, a float out.
+pub trait Row<const N: usize>: Copy + Default + 'static {
+    /// Its data.
+    const INFO: Info;
+
+    /// What it means, over the reals: an independent function in f64. The oracle, never the implementation.
+    fn spec(args: [f64; N]) -> f64;
+
+    /// What every engine computes, to the bit.
+    fn value<L: Lane>(args: [L; N]) -> L;
+
+    /// ∂v/∂operand for each operand, from the operands and the value.
+    fn partials<F: Field>(args: [F; N], value: F) -> [Partial<F>; N];
+}
+
+/// A row without derivative. Operands and result are words of the kinds in [`Info`]: floats as bit patterns, bools as 0 or 1.
+pub trait WordRow<const N: usize>: Copy + Default + 'static {
+    /// Its data.
+    const INFO: Info;
+
+    /// What it means, for one point, written independently of `value`.
+    fn spec(args: [u32; N]) -> u32;
+
+    /// What every engine computes.
+    fn value<W: Word>(args: [W; N]) -> W;
+
+    /// Where it faults, for rows marked so. The value is defined there all the same.
+    fn faults<W: Word>(args: [W; N]) -> W::Mask {
+        let never = args[0].lit(0);
+        never.same(never.lit(1))
+    }
+}
+
+/// The tangent formula, the only one: Σ over operands, in order, of partial·shadow, each step rounded, never fused.
+///
+/// An operand without a shadow (`None`) contributes no term, nor does a partial of 0; ±1 and `Where` do not multiply. In singular rows a
+/// term is 0 where its shadow is 0, whatever the partial. With no term at all the tangent is 0.
+#[inline(always)]
+pub fn tangent<F: Field, const N: usize>(
+    singular: bool,
+    partials: &[Partial<F>; N],
+    shadows: [Option<F>; N],
+    context: F,
+) -> F {
+    let mut sum: Option<F> = None;
+    for i in 0..N {
+        let Some(d) = shadows[i] else { continue };
+        let term = match partials[i] {
+            Partial::Zero => continue,
+            Partial::One => d,
+            Partial::MinusOne => match sum {
+                Some(s) => {
+                    sum = Some(s - d);
+                    continue;
+                }
+                None => -d,
+            },
+            Partial::Where(mask) => F::select(mask, d, context.lit(0.0)),
+            Partial::Of(p) if singular => {
+                let zero = context.lit(0.0);
+                F::select(d.same(zero), zero, p * d)
+            }
+            Partial::Of(p) => p * d,
+        };
+        sum = Some(match sum {
+            Some(s) => s + term,
+            None => term,
+        });
+    }
+    sum.unwrap_or_else(|| context.lit(0.0))
+}
