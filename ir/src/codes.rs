@@ -41,6 +41,11 @@ codes! {
     MissingSemicolon = 105 Error "a missing semicolon";
     UnbalancedBracket = 106 Error "a bracket without its partner";
     ChainedComparison = 107 Error "a chained comparison";
+    BadString = 108 Error "a text that cannot be read";
+    NoPreprocessor = 109 Error "a preprocessor directive";
+    SourceTooLong = 601 Error "a source text that is too long";
+    NestingTooDeep = 602 Error "too deeply nested";
+    TooManyErrors = 603 Error "more errors than are shown";
 }
 
 impl fmt::Display for Code {

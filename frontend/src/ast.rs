@@ -1,0 +1,588 @@
+//! The syntax tree: what the text says, before any name has a meaning.
+//!
+//! Every node lives in the arena given to `parse`, is `Copy`, and knows its span. Nothing is dropped, so a tree
+//! of any shape is let go in one step. Parentheses leave no node; they widen the span of what they enclose. No tree is higher
+//! than [`MAX_HEIGHT`](crate::limits::MAX_HEIGHT), so whoever comes after may recurse.
+//!
+//! Where the text was wrong stands a `Broken` node; it has been reported already, and later stages pass over it in silence.
+
+use crate::interner::Symbol;
+use adumbra_ir::Span;
+
+/// A word of the text and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// Which word.
+    pub symbol: Symbol,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A whole source text.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// What it declares, in the order of the text.
+    pub items: &'a [Item<'a>],
+    /// The whole text.
+    pub span: Span,
+}
+
+/// One declaration at file level.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// What it declares.
+    pub kind: ItemKind<'a>,
+    /// From its first word to its `}` or `;`.
+    pub span: Span,
+}
+
+/// What a file may declare.
+#[derive(Clone, Copy, Debug)]
+pub enum ItemKind<'a> {
+    /// A function, a prototype or a shader.
+    Function(&'a Function<'a>),
+    /// `struct name { … };`
+    Struct(&'a Struct<'a>),
+    /// File-scope constants and arrays, `texture2d g;`, `shader_resource r;`.
+    Declaration(&'a Declaration<'a>),
+    /// Something that could not be read. Its name, where one was found, is as good as declared.
+    Broken(Option<Name>),
+}
+
+/// A function, a prototype (no body) or a shader entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<'a> {
+    /// What it returns; `None` for a `shader`.
+    pub result: Option<Type<'a>>,
+    /// Its name.
+    pub name: Name,
+    /// Its parameters, in order.
+    pub parameters: &'a [Parameter<'a>],
+    /// The span of `(…)`.
+    pub parameters_span: Span,
+    /// The statements between its braces; `None` for a prototype.
+    pub body: Option<Block<'a>>,
+}
+
+impl Function<'_> {
+    /// Whether it was introduced by `shader`.
+    pub fn is_shader(&self) -> bool {
+        self.result.is_none()
+    }
+}
+
+/// Which way a parameter's value travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Direction {
+    /// Into the function (written or not).
+    #[default]
+    In,
+    /// Out of it.
+    Out,
+    /// Both ways.
+    InOut,
+}
+
+/// One parameter of a function or input or output of a shader.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter<'a> {
+    /// `in`, `out`, `inout`.
+    pub direction: Direction,
+    /// Whether it says `const`.
+    pub constant: bool,
+    /// Its type as written before the name.
+    pub ty: Type<'a>,
+    /// Its name and what follows the name: dimensions and default.
+    pub declarator: Declarator<'a>,
+    /// What stands between `<<<` and `>>>`.
+    pub metadata: &'a [Metadata<'a>],
+    /// From its first word to its last.
+    pub span: Span,
+}
+
+/// One entry of `<<< name = literal, flag >>>`.
+#[derive(Clone, Copy, Debug)]
+pub struct Metadata<'a> {
+    /// Its key.
+    pub name: Name,
+    /// Its value: a literal, perhaps under a sign; `None` for a flag.
+    pub value: Option<&'a Expr<'a>>,
+}
+
+/// `struct name { … };`
+#[derive(Clone, Copy, Debug)]
+pub struct Struct<'a> {
+    /// Its name.
+    pub name: Name,
+    /// Its members' declarations, in order.
+    pub members: &'a [Declaration<'a>],
+}
+
+/// One type, one or more names: a local, a file-scope constant, members of a struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration<'a> {
+    /// Whether it says `const`.
+    pub constant: bool,
+    /// The type before the names.
+    pub ty: Type<'a>,
+    /// The names; never empty.
+    pub declarators: &'a [Declarator<'a>],
+    /// From its first word to before the `;`.
+    pub span: Span,
+}
+
+/// A declared name with what is its own: `w[8] = { 1.0 }`.
+#[derive(Clone, Copy, Debug)]
+pub struct Declarator<'a> {
+    /// The name.
+    pub name: Name,
+    /// Dimensions after the name, outermost first; those of the type (`float[8] w`) come after them.
+    pub dimensions: &'a [Dimension<'a>],
+    /// What it starts with.
+    pub init: Option<&'a Initializer<'a>>,
+    /// Name, dimensions and initialiser.
+    pub span: Span,
+}
+
+/// `[n]` of an array type.
+#[derive(Clone, Copy, Debug)]
+pub struct Dimension<'a> {
+    /// How many; `None` for `[]`.
+    pub size: Option<&'a Expr<'a>>,
+    /// From `[` to `]`.
+    pub span: Span,
+}
+
+/// What stands after the `=` of a declaration.
+#[derive(Clone, Copy, Debug)]
+pub struct Initializer<'a> {
+    /// An expression or a list.
+    pub kind: InitializerKind<'a>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// An expression, or braces around initialisers.
+#[derive(Clone, Copy, Debug)]
+pub enum InitializerKind<'a> {
+    /// `= e`
+    Expr(&'a Expr<'a>),
+    /// `= { a, { b, c } }`
+    List(&'a [Initializer<'a>]),
+}
+
+/// A type as written.
+#[derive(Clone, Copy, Debug)]
+pub struct Type<'a> {
+    /// The type's name.
+    pub name: TypeName,
+    /// Dimensions directly behind it (`float[8] w`), outermost first.
+    pub dimensions: &'a [Dimension<'a>],
+    /// Name and dimensions.
+    pub span: Span,
+}
+
+/// The name of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeName {
+    /// A keyword.
+    Keyword(TypeKeyword),
+    /// `pair`, `color`: a struct or a predeclared name.
+    Named(Symbol),
+    /// `struct pair`: surely a struct.
+    Struct(Symbol),
+}
+
+/// The types that are keywords.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is its own name")]
+pub enum TypeKeyword {
+    Void,
+    Bool,
+    Int,
+    Uint,
+    Float,
+    Float2,
+    Float3,
+    Float4,
+    Float2x2,
+    Float3x3,
+    Float4x4,
+    Closure,
+    Texture2d,
+    ShaderResource,
+}
+
+impl TypeKeyword {
+    /// How it is written.
+    pub const fn text(self) -> &'static str {
+        match self {
+            TypeKeyword::Void => "void",
+            TypeKeyword::Bool => "bool",
+            TypeKeyword::Int => "int",
+            TypeKeyword::Uint => "uint",
+            TypeKeyword::Float => "float",
+            TypeKeyword::Float2 => "float2",
+            TypeKeyword::Float3 => "float3",
+            TypeKeyword::Float4 => "float4",
+            TypeKeyword::Float2x2 => "float2x2",
+            TypeKeyword::Float3x3 => "float3x3",
+            TypeKeyword::Float4x4 => "float4x4",
+            TypeKeyword::Closure => "closure",
+            TypeKeyword::Texture2d => "texture2d",
+            TypeKeyword::ShaderResource => "shader_resource",
+        }
+    }
+}
+
+/// Statements in braces: a scope of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// In order.
+    pub statements: &'a [Stmt<'a>],
+    /// From `{` to `}`.
+    pub span: Span,
+}
+
+/// One statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Stmt<'a> {
+    /// What it does.
+    pub kind: StmtKind<'a>,
+    /// From its first word to its `;` or `}`.
+    pub span: Span,
+}
+
+/// What a statement can be. An unbraced body is a scope like a block (`if (a) int tmp = 0;`).
+#[derive(Clone, Copy, Debug)]
+pub enum StmtKind<'a> {
+    /// `float a = 1, b;`
+    Declaration(&'a Declaration<'a>),
+    /// `e;`
+    Expr(&'a Expr<'a>),
+    /// `{ … }`
+    Block(Block<'a>),
+    /// `if (condition) then else otherwise`
+    If {
+        /// What is asked.
+        condition: &'a Expr<'a>,
+        /// Done if so.
+        then: &'a Stmt<'a>,
+        /// Done if not.
+        otherwise: Option<&'a Stmt<'a>>,
+    },
+    /// `for (init; condition; step) body`
+    For(&'a For<'a>),
+    /// `while (condition) body`
+    While {
+        /// Asked before each turn.
+        condition: &'a Expr<'a>,
+        /// Done each turn.
+        body: &'a Stmt<'a>,
+    },
+    /// `do body while (condition);`
+    DoWhile {
+        /// Done each turn.
+        body: &'a Stmt<'a>,
+        /// Asked after each turn.
+        condition: &'a Expr<'a>,
+    },
+    /// `switch (value) { case 1: … default: … }`
+    Switch {
+        /// What is compared.
+        value: &'a Expr<'a>,
+        /// The labels with what follows each, in order; control falls from one into the next.
+        cases: &'a [Case<'a>],
+    },
+    /// `break;`
+    Break,
+    /// `continue;`
+    Continue,
+    /// `return;` or `return e;`
+    Return(Option<&'a Expr<'a>>),
+    /// `;`
+    Empty,
+    /// Something that could not be read.
+    Broken,
+}
+
+/// A `for` loop. Its header is a scope around its body.
+#[derive(Clone, Copy, Debug)]
+pub struct For<'a> {
+    /// Done first.
+    pub init: ForInit<'a>,
+    /// Evaluated in order before each turn, the last one decides; empty: for ever.
+    pub conditions: &'a [&'a Expr<'a>],
+    /// Evaluated in order after each turn.
+    pub steps: &'a [&'a Expr<'a>],
+    /// Done each turn.
+    pub body: &'a Stmt<'a>,
+}
+
+/// The first part of a `for` header.
+#[derive(Clone, Copy, Debug)]
+pub enum ForInit<'a> {
+    /// `int i = 0, j = 1`
+    Declaration(&'a Declaration<'a>),
+    /// `i = 0, j = 1`, perhaps nothing.
+    Exprs(&'a [&'a Expr<'a>]),
+}
+
+/// One label of a `switch` and the statements up to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The constant; `None` for `default`.
+    pub label: Option<&'a Expr<'a>>,
+    /// What follows; empty where labels share their statements.
+    pub statements: &'a [Stmt<'a>],
+    /// From `case` or `default` to its last statement.
+    pub span: Span,
+}
+
+/// One expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Expr<'a> {
+    /// What it is.
+    pub kind: ExprKind<'a>,
+    /// Its place, parentheses around it included.
+    pub span: Span,
+}
+
+/// What an expression can be. Operands are evaluated left to right.
+#[derive(Clone, Copy, Debug)]
+pub enum ExprKind<'a> {
+    /// `0.5`, `.5f`, `4.e1`
+    Float(f32),
+    /// `7`, or the 32-bit pattern of `0x1f`. `2147483648` occurs only below a minus and is `i32::MIN`.
+    Int(i32),
+    /// `7u`, `0x1fu`
+    Uint(u32),
+    /// `true`, `false`
+    Bool(bool),
+    /// `"text"`, its escapes resolved
+    String(Symbol),
+    /// `x`
+    Name(Symbol),
+    /// `-x`
+    Unary(UnaryOp, &'a Expr<'a>),
+    /// `a + b`
+    Binary(BinaryOp, &'a Expr<'a>, &'a Expr<'a>),
+    /// `a = b`; with an operator, `a += b`
+    Assign {
+        /// The operator before the `=`.
+        op: Option<BinaryOp>,
+        /// What is written to; any expression, whether it is a place is for the type checker to say.
+        place: &'a Expr<'a>,
+        /// What is written.
+        value: &'a Expr<'a>,
+    },
+    /// `++a`, `a--`
+    Step {
+        /// Up or down.
+        step: Step,
+        /// Whether the operator stands behind: the value is then the old one.
+        postfix: bool,
+        /// What is stepped.
+        place: &'a Expr<'a>,
+    },
+    /// `condition ? yes : no`
+    Ternary {
+        /// What is asked.
+        condition: &'a Expr<'a>,
+        /// The value if so.
+        yes: &'a Expr<'a>,
+        /// The value if not.
+        no: &'a Expr<'a>,
+    },
+    /// `(int)x`
+    Cast(TypeKeyword, &'a Expr<'a>),
+    /// `float3(x, y, z)`: a keyword type called
+    Construct(TypeKeyword, &'a [&'a Expr<'a>]),
+    /// `f(x, y)`; also `color(k)` and other types that are names
+    Call(Name, &'a [&'a Expr<'a>]),
+    /// `a[i]`
+    Index(&'a Expr<'a>, &'a Expr<'a>),
+    /// `a.x`: a struct's member or a swizzle
+    Member(&'a Expr<'a>, Name),
+    /// `global_value<name>`
+    GlobalValue(Name),
+    /// `make_closure<Name>(a, b)`
+    MakeClosure(Name, &'a [&'a Expr<'a>]),
+    /// `texture2d_sample<name>(u, v)` and its relatives
+    TextureSample(Sample, Name, &'a [&'a Expr<'a>]),
+    /// Something that could not be read.
+    Broken,
+}
+
+/// What a texture sample asks for, and how it chooses the level of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sample {
+    /// `texture2d_sample_alpha`: the alpha instead of the colour.
+    pub alpha: bool,
+    /// Which form.
+    pub detail: Detail,
+}
+
+/// How a texture sample chooses the level of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// From the shadows of u and v.
+    Shadows,
+    /// `…_grad`: from gradients given as arguments.
+    Gradients,
+    /// `…_level`: given as an argument.
+    Level,
+}
+
+impl Sample {
+    /// The keyword.
+    pub const fn text(self) -> &'static str {
+        match (self.alpha, self.detail) {
+            (false, Detail::Shadows) => "texture2d_sample",
+            (false, Detail::Gradients) => "texture2d_sample_grad",
+            (false, Detail::Level) => "texture2d_sample_level",
+            (true, Detail::Shadows) => "texture2d_sample_alpha",
+            (true, Detail::Gradients) => "texture2d_sample_alpha_grad",
+            (true, Detail::Level) => "texture2d_sample_alpha_level",
+        }
+    }
+}
+
+/// `++` or `--`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// `++`
+    Up,
+    /// `--`
+    Down,
+}
+
+impl Step {
+    /// How it is written.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Step::Up => "++",
+            Step::Down => "--",
+        }
+    }
+}
+
+/// An operator before one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `!`
+    Not,
+    /// `~`
+    BitNot,
+}
+
+impl UnaryOp {
+    /// How it is written.
+    pub const fn text(self) -> &'static str {
+        match self {
+            UnaryOp::Plus => "+",
+            UnaryOp::Minus => "-",
+            UnaryOp::Not => "!",
+            UnaryOp::BitNot => "~",
+        }
+    }
+}
+
+/// An operator between two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `%`
+    Rem,
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `<<`
+    Shl,
+    /// `>>`
+    Shr,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `&`
+    BitAnd,
+    /// `^`
+    BitXor,
+    /// `|`
+    BitOr,
+    /// `&&`, short-circuit
+    And,
+    /// `||`, short-circuit
+    Or,
+}
+
+impl BinaryOp {
+    /// How it is written.
+    pub const fn text(self) -> &'static str {
+        match self {
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::Less => "<",
+            BinaryOp::LessEqual => "<=",
+            BinaryOp::Greater => ">",
+            BinaryOp::GreaterEqual => ">=",
+            BinaryOp::Equal => "==",
+            BinaryOp::NotEqual => "!=",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitXor => "^",
+            BinaryOp::BitOr => "|",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+        }
+    }
+
+    /// Whether it orders its operands: `<`, `<=`, `>`, `>=`.
+    pub const fn is_ordering(self) -> bool {
+        matches!(
+            self,
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual
+        )
+    }
+}
+
+/// One thing typed into the REPL.
+#[derive(Clone, Copy, Debug)]
+pub enum Entry<'a> {
+    /// `u = 0.25 : 1.0/512 : 0`: a variable with its shadows.
+    Seed {
+        /// The variable.
+        name: Name,
+        /// Its value.
+        value: &'a Expr<'a>,
+        /// Its change per pixel along x.
+        ddx: &'a Expr<'a>,
+        /// Its change per pixel along y.
+        ddy: &'a Expr<'a>,
+    },
+    /// An expression or a statement, a local declaration among them.
+    Statement(&'a Stmt<'a>),
+    /// A function, a struct, a texture.
+    Item(&'a Item<'a>),
+}

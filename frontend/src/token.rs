@@ -1,0 +1,208 @@
+//! Tokens: the words of the language, and where they stand in a text.
+//!
+//! The grammar sees only the [`Kind`]s, one byte each; place and value of a token lie beside them under the same index.
+
+use crate::ast::TypeKeyword;
+use adumbra_ir::{FileId, Span};
+use std::fmt;
+
+macro_rules! kinds {
+    (
+        classes { $($class:ident $class_text:literal)* }
+        marks { $($mark:ident $mark_text:literal)* }
+        keywords { $($keyword:ident $keyword_text:literal)* }
+    ) => {
+        /// What a token is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind {
+            $(#[doc = $class_text] $class,)*
+            $(#[doc = concat!("`", $mark_text, "`")] $mark,)*
+            $(#[doc = concat!("`", $keyword_text, "`")] $keyword,)*
+        }
+
+        impl Kind {
+            /// Every kind, in order.
+            pub const ALL: &[Kind] = &[$(Kind::$class,)* $(Kind::$mark,)* $(Kind::$keyword,)*];
+
+            /// The keywords; the symbol of each is its index here.
+            pub const KEYWORDS: &[Kind] = &[$(Kind::$keyword,)*];
+
+            /// How it is written; for names and literals, what it is.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $(Kind::$class => $class_text,)*
+                    $(Kind::$mark => $mark_text,)*
+                    $(Kind::$keyword => $keyword_text,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    classes {
+        Name "a name"
+        FloatLiteral "a number"
+        IntLiteral "a whole number"
+        UintLiteral "an unsigned number"
+        StringLiteral "a text"
+    }
+    marks {
+        LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"
+        Semicolon ";" Comma "," Dot "." Question "?" Colon ":"
+        Plus "+" Minus "-" Star "*" Slash "/" Percent "%"
+        Less "<" LessEqual "<=" Greater ">" GreaterEqual ">=" EqualEqual "==" NotEqual "!="
+        ShiftLeft "<<" ShiftRight ">>" MetaOpen "<<<" MetaClose ">>>"
+        Amp "&" Pipe "|" Caret "^" Tilde "~" AmpAmp "&&" PipePipe "||" Not "!"
+        PlusPlus "++" MinusMinus "--"
+        Assign "=" PlusAssign "+=" MinusAssign "-=" StarAssign "*=" SlashAssign "/=" PercentAssign "%="
+        AmpAssign "&=" PipeAssign "|=" CaretAssign "^=" ShiftLeftAssign "<<=" ShiftRightAssign ">>="
+    }
+    keywords {
+        Void "void" Bool "bool" Int "int" Uint "uint"
+        Float "float" Float2 "float2" Float3 "float3" Float4 "float4"
+        Float2x2 "float2x2" Float3x3 "float3x3" Float4x4 "float4x4"
+        Closure "closure" Texture2d "texture2d" ShaderResource "shader_resource"
+        Struct "struct" Shader "shader"
+        Const "const" In "in" Out "out" InOut "inout"
+        If "if" Else "else" For "for" While "while" Do "do"
+        Switch "switch" Case "case" Default "default"
+        Break "break" Continue "continue" Return "return"
+        True "true" False "false"
+        GlobalValue "global_value" MakeClosure "make_closure"
+        Sample "texture2d_sample" SampleGrad "texture2d_sample_grad" SampleLevel "texture2d_sample_level"
+        SampleAlpha "texture2d_sample_alpha" SampleAlphaGrad "texture2d_sample_alpha_grad"
+        SampleAlphaLevel "texture2d_sample_alpha_level"
+    }
+}
+
+impl Kind {
+    /// Whether it is a word that cannot be a name.
+    pub const fn is_keyword(self) -> bool {
+        self as u8 >= Kind::Void as u8
+    }
+
+    /// Whether `<name>` follows it.
+    pub const fn takes_name(self) -> bool {
+        self as u8 >= Kind::GlobalValue as u8
+    }
+
+    /// Whether an operand can end with it, so that what follows is an operator or the end of the expression.
+    pub const fn ends_operand(self) -> bool {
+        (self as u8) < Kind::LParen as u8
+            || matches!(
+                self,
+                Kind::RParen | Kind::RBracket | Kind::True | Kind::False
+            )
+    }
+
+    /// The type it names.
+    pub const fn type_keyword(self) -> Option<TypeKeyword> {
+        Some(match self {
+            Kind::Void => TypeKeyword::Void,
+            Kind::Bool => TypeKeyword::Bool,
+            Kind::Int => TypeKeyword::Int,
+            Kind::Uint => TypeKeyword::Uint,
+            Kind::Float => TypeKeyword::Float,
+            Kind::Float2 => TypeKeyword::Float2,
+            Kind::Float3 => TypeKeyword::Float3,
+            Kind::Float4 => TypeKeyword::Float4,
+            Kind::Float2x2 => TypeKeyword::Float2x2,
+            Kind::Float3x3 => TypeKeyword::Float3x3,
+            Kind::Float4x4 => TypeKeyword::Float4x4,
+            Kind::Closure => TypeKeyword::Closure,
+            Kind::Texture2d => TypeKeyword::Texture2d,
+            Kind::ShaderResource => TypeKeyword::ShaderResource,
+            _ => return None,
+        })
+    }
+}
+
+/// As it appears in messages: a mark or keyword in backquotes.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if (*self as u8) < Kind::LParen as u8 {
+            f.write_str(self.text())
+        } else {
+            write!(f, "`{}`", self.text())
+        }
+    }
+}
+
+/// A token's place and value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+    /// The symbol of a name, keyword or string; the bits of a number; otherwise 0.
+    pub value: u32,
+    /// Whether it is the first on its line.
+    pub starts_line: bool,
+}
+
+/// The tokens of one text.
+#[derive(Clone, Debug, Default)]
+pub struct Tokens {
+    /// What they are.
+    pub kinds: Vec<Kind>,
+    /// Where they are and what they are worth, under the same indices.
+    pub tokens: Vec<Token>,
+    /// The text they are from.
+    pub file: FileId,
+    /// Its length in bytes: where the end of the input is.
+    pub len: u32,
+}
+
+impl Tokens {
+    /// Adds a token.
+    pub fn push(&mut self, kind: Kind, token: Token) {
+        self.kinds.push(kind);
+        self.tokens.push(token);
+    }
+
+    /// The place of token `index`; past the last one, the end of the text.
+    pub fn span(&self, index: usize) -> Span {
+        match self.tokens.get(index) {
+            Some(token) => Span::new(self.file, token.start, token.end),
+            None => Span::new(self.file, self.len, self.len),
+        }
+    }
+
+    /// The kind of token `index`, `None` past the last one.
+    pub fn kind(&self, index: usize) -> Option<Kind> {
+        self.kinds.get(index).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn kinds_fit_a_set_of_128_bits() {
+        assert!(Kind::ALL.len() <= 128);
+        for (index, &kind) in Kind::ALL.iter().enumerate() {
+            assert_eq!(kind as usize, index);
+        }
+    }
+
+    #[test]
+    fn keywords_are_the_last_kinds() {
+        for &kind in Kind::ALL {
+            assert_eq!(kind.is_keyword(), Kind::KEYWORDS.contains(&kind), "{kind}");
+            assert_eq!(
+                kind.takes_name(),
+                kind.text().starts_with("texture2d_")
+                    || kind.text().contains("_value")
+                    || kind.text().contains("make_"),
+                "{kind}"
+            );
+            if let Some(ty) = kind.type_keyword() {
+                assert_eq!(kind.text(), ty.text());
+            }
+        }
+    }
+}
