@@ -46,6 +46,17 @@ codes! {
     SourceTooLong = 601 Error "a source text that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
+    IrSyntax = 701 Error "IR text that cannot be read";
+    IrUnknownName = 702 Error "an unknown name in IR text";
+    IrDuplicate = 703 Error "something defined twice in IR text";
+    IrTooLarge = 704 Error "IR text beyond a limit";
+    IndexOutOfRange = 801 Warning "an index out of range, clamped";
+    DivisionByZero = 802 Warning "an integer division by zero, which gives 0";
+    StepBudget = 811 Error "too many steps: the point was stopped";
+    CallDepth = 812 Error "calls too deep: the point was stopped";
+    ArraySize = 813 Error "too many array elements: the point was stopped";
+    ClosureSize = 814 Error "too many closures: the point was stopped";
+    UnreachableReached = 815 Error "unreachable code was reached: the point was stopped";
 }
 
 impl fmt::Display for Code {

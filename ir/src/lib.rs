@@ -6,6 +6,7 @@
 pub mod builder;
 pub mod codes;
 pub mod diagnostic;
+pub mod host;
 pub mod module;
 pub mod ops;
 pub mod span;

@@ -217,7 +217,7 @@ pub struct Region {
 pub type Args = SmallVec<[ValueId; 4]>;
 
 /// The values that an instruction defines: consecutive ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 pub struct Results {
     /// The first one; meaningless when there are none.
     pub first: ValueId,
@@ -235,6 +235,12 @@ impl Results {
     /// Each result in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator {
         (self.first.0..self.first.0 + self.count).map(ValueId)
+    }
+}
+
+impl PartialEq for Results {
+    fn eq(&self, other: &Results) -> bool {
+        self.count == other.count && (self.count == 0 || self.first == other.first)
     }
 }
 

@@ -1,0 +1,414 @@
+//! What every engine shares with its host: limits, faults, texture requests, closure trees.
+//!
+//! These types say what may be seen of an evaluation from outside, so engines that agree to the bit agree in them. None of them holds
+//! pixels, threads or global state.
+
+use crate::codes::Code;
+use crate::module::{ClosureId, TextureId};
+use crate::span::Span;
+
+/// Steps that a point may take: one for each turn of a loop but its first, one for each function entered, the shader's own included.
+pub const DEFAULT_STEPS: u64 = 1 << 20;
+/// Functions that may be active at once, the shader's own included.
+pub const DEFAULT_CALL_DEPTH: u32 = 256;
+/// Array elements that all active functions may hold together.
+pub const DEFAULT_ARRAY_ELEMENTS: u32 = 1 << 22;
+/// Nodes and argument words that one point's closures may take together.
+pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
+/// Distinct faults that are kept for a point.
+pub const MAX_FAULTS: usize = 16;
+
+/// How far a point may go before it is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// See [`DEFAULT_STEPS`].
+    pub steps: u64,
+    /// See [`DEFAULT_CALL_DEPTH`].
+    pub call_depth: u32,
+    /// See [`DEFAULT_ARRAY_ELEMENTS`]. Array parameters count for caller and callee.
+    pub array_elements: u32,
+    /// See [`DEFAULT_CLOSURE_SIZE`].
+    pub closure_size: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            steps: DEFAULT_STEPS,
+            call_depth: DEFAULT_CALL_DEPTH,
+            array_elements: DEFAULT_ARRAY_ELEMENTS,
+            closure_size: DEFAULT_CLOSURE_SIZE,
+        }
+    }
+}
+
+/// What went wrong while a point was evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// An array index was out of range, and clamped.
+    IndexOutOfRange,
+    /// An integer was divided by zero, which gave 0.
+    DivisionByZero,
+    /// More than [`Limits::steps`]: the point was stopped.
+    StepBudget,
+    /// More than [`Limits::call_depth`]: the point was stopped.
+    CallDepth,
+    /// More than [`Limits::array_elements`]: the point was stopped.
+    ArraySize,
+    /// More than [`Limits::closure_size`]: the point was stopped.
+    ClosureSize,
+    /// Control came where the program says it cannot: the point was stopped.
+    Unreachable,
+}
+
+impl FaultKind {
+    /// Whether the point is stopped: its outputs and shadows are zero, its closures empty.
+    pub const fn stops(self) -> bool {
+        !matches!(self, FaultKind::IndexOutOfRange | FaultKind::DivisionByZero)
+    }
+
+    /// The code that it is reported under.
+    pub const fn code(self) -> Code {
+        match self {
+            FaultKind::IndexOutOfRange => Code::IndexOutOfRange,
+            FaultKind::DivisionByZero => Code::DivisionByZero,
+            FaultKind::StepBudget => Code::StepBudget,
+            FaultKind::CallDepth => Code::CallDepth,
+            FaultKind::ArraySize => Code::ArraySize,
+            FaultKind::ClosureSize => Code::ClosureSize,
+            FaultKind::Unreachable => Code::UnreachableReached,
+        }
+    }
+}
+
+/// One finding about one point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// Where: the span of the instruction; of the call, for limits met on entering a function.
+    pub span: Span,
+}
+
+/// The faults of one point: a set in order of first occurrence, of bounded size.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    kept: [Option<Fault>; MAX_FAULTS],
+    len: usize,
+    more: u32,
+    stopped: Option<Fault>,
+}
+
+impl Faults {
+    /// Records a fault. A second one of the same kind and span changes nothing; one beyond [`MAX_FAULTS`] is only counted, unless it stops
+    /// the point.
+    pub fn add(&mut self, kind: FaultKind, span: Span) {
+        let fault = Some(Fault { kind, span });
+        if kind.stops() {
+            self.stopped = self.stopped.or(fault);
+        } else if !self.kept[..self.len].contains(&fault) {
+            match self.kept.get_mut(self.len) {
+                Some(free) => {
+                    *free = fault;
+                    self.len += 1;
+                }
+                None => self.more = self.more.saturating_add(1),
+            }
+        }
+    }
+
+    /// Forgets everything, for the next point.
+    pub fn clear(&mut self) {
+        *self = Faults::default();
+    }
+
+    /// The faults kept, in order; the one that stopped the point last.
+    pub fn iter(&self) -> impl Iterator<Item = Fault> {
+        let kept = self.kept[..self.len].iter();
+        kept.chain([&self.stopped]).filter_map(|f| *f)
+    }
+
+    /// Whether nothing happened.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0 && self.stopped.is_none()
+    }
+
+    /// How often something happened that found no room, repetitions included.
+    pub fn more(&self) -> u32 {
+        self.more
+    }
+
+    /// The fault that stopped the point.
+    pub fn stopped(&self) -> Option<Fault> {
+        self.stopped
+    }
+}
+
+/// The one NaN that leaves an evaluation, whatever its sign and payload were inside.
+pub const CANONICAL_NAN: u32 = 0x7fc0_0000;
+
+/// The number as it leaves an evaluation, by an output, a texture request or a closure.
+#[inline(always)]
+pub fn leaving(x: f32) -> f32 {
+    if x.is_nan() {
+        f32::from_bits(CANONICAL_NAN)
+    } else {
+        x
+    }
+}
+
+/// A shadow as it is read, by `ddx`, an output or a texture request: the sign of a zero never shows.
+#[inline(always)]
+pub fn read_shadow(d: f32) -> f32 {
+    d + 0.0
+}
+
+/// What a point wants from a texture: where, and how both coordinates change towards the next pixel along x and y.
+/// Numbers are `f32` for all engines, `f64` for the oracle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleRequest<F = f32> {
+    /// Which texture, as an index into the program's textures.
+    pub texture: TextureId,
+    /// Coordinate along the texture's width; the image spans 0 to 1.
+    pub u: F,
+    /// Coordinate along its height.
+    pub v: F,
+    /// ∂u/∂x, per pixel.
+    pub dudx: F,
+    /// ∂u/∂y, per pixel.
+    pub dudy: F,
+    /// ∂v/∂x, per pixel.
+    pub dvdx: F,
+    /// ∂v/∂y, per pixel.
+    pub dvdy: F,
+}
+
+/// The host's answer to a request. A second answer, "not yet", will come with suspension; hosts only make answers, so none will change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sampled {
+    /// Red, green, blue, alpha.
+    Ready([f32; 4]),
+}
+
+/// What answers texture requests. The engines own no pixels.
+pub trait TextureHost<F = f32> {
+    /// Answers one request. Requests of a point come in the order in which it executes them, one for each sample executed.
+    fn sample(&mut self, request: &SampleRequest<F>) -> Sampled;
+}
+
+/// Every texture is the same four channels everywhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConstantTexture(pub [f32; 4]);
+
+impl<F> TextureHost<F> for ConstantTexture {
+    fn sample(&mut self, _: &SampleRequest<F>) -> Sampled {
+        Sampled::Ready(self.0)
+    }
+}
+
+/// Names a node of a [`ClosureArena`], or the empty closure. Only an arena makes others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClosureRef(u32);
+
+impl ClosureRef {
+    /// The closure that reflects nothing; the value of an uninitialised closure.
+    pub const EMPTY: ClosureRef = ClosureRef(0);
+
+    /// As a register holds it: 0 for the empty closure, which is the bit pattern of the only closure constant.
+    pub const fn word(self) -> u32 {
+        self.0
+    }
+
+    /// From a register of a verified program.
+    pub const fn from_word(word: u32) -> ClosureRef {
+        ClosureRef(word)
+    }
+
+    /// Whether it is the empty closure.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// One node of a closure tree. Children are older than their parents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ClosureNode {
+    /// Made by `make_closure`.
+    Leaf {
+        /// Its shape: name and parameter types.
+        shape: ClosureId,
+        /// Its arguments' scalars: start and count in [`ClosureArena::args`].
+        args: (u32, u32),
+    },
+    /// The sum of two closures, neither empty.
+    Add(ClosureRef, ClosureRef),
+    /// A closure, not empty, times a number.
+    Scale(ClosureRef, f32),
+    /// A closure, not empty, times a colour.
+    Tint(ClosureRef, [f32; 3]),
+}
+
+/// The closures of one point. A loop can make a tree as deep as the limit allows: walk it without recursion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClosureArena {
+    nodes: Vec<ClosureNode>,
+    args: Vec<u32>,
+}
+
+impl ClosureArena {
+    /// Forgets all closures but keeps the memory.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.args.clear();
+    }
+
+    /// Nodes and argument words so far: what [`Limits::closure_size`] bounds.
+    pub fn size(&self) -> usize {
+        self.nodes.len() + self.args.len()
+    }
+
+    /// The node, or nothing for the empty closure.
+    pub fn node(&self, closure: ClosureRef) -> Option<ClosureNode> {
+        let index = closure.0.checked_sub(1)?;
+        self.nodes.get(index as usize).copied()
+    }
+
+    /// The words of a leaf's arguments; floats by their bits, no NaN but the canonical one.
+    pub fn args(&self, args: (u32, u32)) -> &[u32] {
+        &self.args[args.0 as usize..][..args.1 as usize]
+    }
+
+    fn push(&mut self, node: ClosureNode) -> ClosureRef {
+        self.nodes.push(node);
+        ClosureRef(self.nodes.len() as u32)
+    }
+
+    /// Makes a leaf. The caller has made NaNs canonical.
+    pub fn leaf(&mut self, shape: ClosureId, args: impl IntoIterator<Item = u32>) -> ClosureRef {
+        let start = self.args.len() as u32;
+        self.args.extend(args);
+        let args = (start, self.args.len() as u32 - start);
+        self.push(ClosureNode::Leaf { shape, args })
+    }
+
+    /// `a + b`; adding the empty closure gives the other one.
+    pub fn add(&mut self, a: ClosureRef, b: ClosureRef) -> ClosureRef {
+        match (a.is_empty(), b.is_empty()) {
+            (true, _) => b,
+            (_, true) => a,
+            _ => self.push(ClosureNode::Add(a, b)),
+        }
+    }
+
+    /// `weight · a`; the empty closure stays empty.
+    pub fn scale(&mut self, a: ClosureRef, weight: f32) -> ClosureRef {
+        if a.is_empty() {
+            return a;
+        }
+        self.push(ClosureNode::Scale(a, leaving(weight)))
+    }
+
+    /// `color · a`; the empty closure stays empty.
+    pub fn tint(&mut self, a: ClosureRef, color: [f32; 3]) -> ClosureRef {
+        if a.is_empty() {
+            return a;
+        }
+        self.push(ClosureNode::Tint(a, color.map(leaving)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::FileId;
+
+    fn at(start: u32) -> Span {
+        Span::new(FileId::MAIN, start, start + 1)
+    }
+
+    #[test]
+    fn faults_are_a_set_in_order_of_first_occurrence() {
+        let mut faults = Faults::default();
+        assert!(faults.is_empty());
+        faults.add(FaultKind::DivisionByZero, at(2));
+        faults.add(FaultKind::IndexOutOfRange, at(1));
+        faults.add(FaultKind::DivisionByZero, at(2));
+        let starts: Vec<u32> = faults.iter().map(|f| f.span.start).collect();
+        assert_eq!((starts, faults.more()), (vec![2, 1], 0));
+    }
+
+    #[test]
+    fn faults_beyond_the_limit_are_counted_but_the_stop_is_kept() {
+        let mut faults = Faults::default();
+        for i in 0..MAX_FAULTS as u32 + 3 {
+            faults.add(FaultKind::IndexOutOfRange, at(i));
+        }
+        faults.add(FaultKind::IndexOutOfRange, at(0));
+        faults.add(FaultKind::StepBudget, at(99));
+        faults.add(FaultKind::CallDepth, at(100));
+        assert_eq!(faults.iter().count(), MAX_FAULTS + 1);
+        assert_eq!(faults.more(), 3);
+        assert_eq!(
+            faults.stopped().map(|f| f.kind),
+            Some(FaultKind::StepBudget)
+        );
+        faults.clear();
+        assert_eq!(faults, Faults::default());
+    }
+
+    #[test]
+    fn the_empty_closure_is_neutral() {
+        let mut arena = ClosureArena::default();
+        let leaf = arena.leaf(ClosureId(3), [1, 2]);
+        assert_eq!(arena.add(leaf, ClosureRef::EMPTY), leaf);
+        assert_eq!(arena.add(ClosureRef::EMPTY, leaf), leaf);
+        assert!(arena.scale(ClosureRef::EMPTY, 2.0).is_empty());
+        assert!(arena.tint(ClosureRef::EMPTY, [1.0; 3]).is_empty());
+        assert_eq!(arena.size(), 3);
+        assert_eq!(arena.node(ClosureRef::EMPTY), None);
+    }
+
+    #[test]
+    fn the_arena_keeps_trees_and_makes_nan_canonical() {
+        let mut arena = ClosureArena::default();
+        let a = arena.leaf(ClosureId(0), [7]);
+        let b = arena.leaf(ClosureId(1), [8, 9]);
+        let sum = arena.add(a, b);
+        let scaled = arena.scale(sum, -f32::NAN);
+        assert_eq!(arena.node(sum), Some(ClosureNode::Add(a, b)));
+        let Some(ClosureNode::Scale(of, weight)) = arena.node(scaled) else {
+            panic!("a scaled closure is a Scale node");
+        };
+        assert_eq!((of, weight.to_bits()), (sum, CANONICAL_NAN));
+        let Some(ClosureNode::Leaf { shape, args }) = arena.node(b) else {
+            panic!("a leaf is a Leaf node");
+        };
+        assert_eq!((shape, arena.args(args)), (ClosureId(1), &[8, 9][..]));
+    }
+
+    #[test]
+    fn reading_a_shadow_hides_the_sign_of_zero() {
+        assert_eq!(read_shadow(-0.0).to_bits(), 0);
+        assert_eq!(read_shadow(-2.5), -2.5);
+    }
+
+    #[test]
+    fn exactly_the_surviving_faults_are_warnings() {
+        use crate::diagnostic::Severity;
+        for kind in [
+            FaultKind::IndexOutOfRange,
+            FaultKind::DivisionByZero,
+            FaultKind::StepBudget,
+            FaultKind::CallDepth,
+            FaultKind::ArraySize,
+            FaultKind::ClosureSize,
+            FaultKind::Unreachable,
+        ] {
+            assert_eq!(
+                kind.stops(),
+                kind.code().severity() == Severity::Error,
+                "{kind:?}"
+            );
+        }
+    }
+}
