@@ -3,7 +3,14 @@
 //! Adding one: write its row in the file that it belongs to, name it here.
 
 use super::arithmetic::*;
+use super::choice::*;
+use super::exponential::*;
+use super::hyperbolic::*;
+use super::interpolation::*;
+use super::power::*;
+use super::rounding::*;
 use super::row::{Info, Row, WordRow};
+use super::trigonometric::*;
 use super::word::*;
 
 /// What to do with a row, whichever it is: see [`Op::visit`].
@@ -56,10 +63,22 @@ macro_rules! list {
 
 list! {
     float {
-        Neg/1, Add/2, Sub/2, Mul/2, Div/2, Min/2, Select/3,
+        Neg/1, Add/2, Sub/2, Mul/2, Div/2,
+        Min/2, Max/2, Clamp/3, Saturate/1, Select/3, Step/2, Abs/1, Sign/1,
+        Floor/1, Ceil/1, Round/1, Trunc/1, Fract/1, Mod/2, Fmod/2,
+        Mix/3, SmoothStep/3,
+        Sqrt/1, Rsqrt/1, Cbrt/1, Pow/2, Hypot/2,
+        Exp/1, Exp2/1, Log/1, Log2/1, Log10/1,
+        Sin/1, Cos/1, Tan/1, Asin/1, Acos/1, Atan/1, Atan2/2,
+        Sinh/1, Cosh/1, Tanh/1,
     }
     word {
-        IAdd/2, IDiv/2, ILt/2, FLt/2, FToI/1, IToF/1,
+        IAdd/2, ISub/2, IMul/2, INeg/1, IDiv/2, IRem/2, UDiv/2, URem/2,
+        And/2, Or/2, Xor/2, Not/1, LNot/1, Shl/2, Shr/2, Sar/2,
+        IMin/2, IMax/2, IAbs/1, ISign/1, UMin/2, UMax/2,
+        ILt/2, ILe/2, ULt/2, ULe/2, IEq/2, INe/2, FLt/2, FLe/2, FEq/2, FNe/2,
+        ISel/3,
+        FToI/1, FToU/1, IToF/1, UToF/1, BToI/1, BToU/1, IToU/1, UToI/1, AsInt/1, AsFloat/1,
     }
 }
 

@@ -1,13 +1,21 @@
 //! The op table: every op and every derivative rule of Adumbra, once.
 //!
 //! [`row`] says what a row is and holds the tangent formula, [`field`] the vocabularies that rows are written in, [`list`] names all rows;
-//! the other files hold the rows themselves by subject.
+//! `algorithm` what engines compute for the transcendental ones; the other files hold the rows themselves by subject.
 
+mod algorithm;
 pub mod arithmetic;
+pub mod choice;
+pub mod exponential;
 pub mod field;
+pub mod hyperbolic;
+pub mod interpolation;
 pub mod list;
 pub mod point;
+pub mod power;
+pub mod rounding;
 pub mod row;
+pub mod trigonometric;
 pub mod word;
 
 pub use list::{Op, OpVisitor};

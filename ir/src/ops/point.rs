@@ -44,6 +44,30 @@ impl OpVisitor for Spec<'_> {
     }
 }
 
+struct Piece<'a>(&'a [f64]);
+
+impl OpVisitor for Piece<'_> {
+    type Out = i64;
+    fn float<R: Row<N>, const N: usize>(self) -> i64 {
+        R::piece(std::array::from_fn(|i| self.0[i]))
+    }
+    fn word<R: WordRow<N>, const N: usize>(self) -> i64 {
+        0
+    }
+}
+
+struct WordSpec<'a>(&'a [u32]);
+
+impl OpVisitor for WordSpec<'_> {
+    type Out = u32;
+    fn float<R: Row<N>, const N: usize>(self) -> u32 {
+        panic!("{} is a float row", R::INFO.name)
+    }
+    fn word<R: WordRow<N>, const N: usize>(self) -> u32 {
+        R::spec(std::array::from_fn(|i| self.0[i]))
+    }
+}
+
 struct Faults<'a>(&'a [u32]);
 
 impl OpVisitor for Faults<'_> {
@@ -107,6 +131,19 @@ impl Op {
     /// For word rows, whose meaning is a function of words.
     pub fn spec(self, operands: &[f64]) -> f64 {
         self.visit(Spec(operands))
+    }
+
+    /// What a word row means, as a function of words.
+    ///
+    /// # Panics
+    /// For float rows, whose meaning is over the reals.
+    pub fn word_spec(self, operands: &[u32]) -> u32 {
+        self.visit(WordSpec(operands))
+    }
+
+    /// The smooth piece of a float row that the operands lie on ([`Row::piece`]); 0 for word rows.
+    pub fn piece(self, operands: &[f64]) -> i64 {
+        self.visit(Piece(operands))
     }
 
     /// Whether the row faults on these operands; its value is defined all the same.

@@ -63,7 +63,7 @@ pub enum Class {
     Discrete,
 }
 
-/// A closed interval of operands, and whether to draw test points on a logarithmic scale of magnitudes.
+/// A closed interval of operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Least operand.
@@ -75,6 +75,11 @@ pub struct Interval {
 /// `low..=high`.
 pub const fn between(low: f64, high: f64) -> Interval {
     Interval { low, high }
+}
+
+/// -1, 0 or 1: the side of zero that a number lies on, for [`Row::piece`].
+pub fn sign(x: f64) -> i64 {
+    i64::from(x > 0.0) - i64::from(x < 0.0)
 }
 
 /// The part of a row that is data.
@@ -107,6 +112,22 @@ pub struct Info {
 }
 
 impl Info {
+    /// A smooth row of one float, correctly rounded: what rows write their differences from.
+    pub const SMOOTH: Info = Info {
+        name: "",
+        usage: "",
+        doc: "",
+        derivative: "",
+        class: Class::Smooth,
+        kink: "",
+        singular: false,
+        faulting: false,
+        operands: &[Kind::Float],
+        result: Kind::Float,
+        test: &[],
+        ulp: 0.0,
+    };
+
     /// Whether its result can have shadows.
     pub const fn differentiable(&self) -> bool {
         !matches!(self.class, Class::Discrete)
@@ -141,6 +162,12 @@ pub trait Row<const N: usize>: Copy + Default + 'static {
 
     /// ∂v/∂operand for each operand, from the operands and the value.
     fn partials<F: Field>(args: [F; N], value: F) -> [Partial<F>; N];
+
+    /// Which smooth piece of the function the operands lie on: the side of a kink, the cell of a floor, the sheet beside a pole. A finite
+    /// difference means something only where all its points lie on one piece.
+    fn piece(_args: [f64; N]) -> i64 {
+        0
+    }
 }
 
 /// A row without derivative. Operands and result are words of the kinds in [`Info`]: floats as bit patterns, bools as 0 or 1.

@@ -1,0 +1,201 @@
+//! Roots and powers.
+
+use super::algorithm::power;
+use super::exponential::Log;
+use super::field::{Field, Lane, call};
+use super::row::{Class, Info, Kind, Partial, Row, between, sign};
+use Partial::Of;
+
+/// Square root.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sqrt;
+
+impl Row<1> for Sqrt {
+    const INFO: Info = Info {
+        name: "sqrt",
+        usage: "sqrt(t)",
+        doc: "The square root; NaN below 0.",
+        derivative: "t′/(2v)",
+        kink: "at 0, where the slope is infinite, and below, the derivative is 0",
+        test: &[between(0.01, 100.0)],
+        ..Info::SMOOTH
+    };
+
+    fn spec([t]: [f64; 1]) -> f64 {
+        t.sqrt()
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t]: [L; 1]) -> L {
+        t.square_root()
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
+        let zero = t.lit(0.0);
+        [Of(F::select(zero.lt(v), t.lit(0.5) / v, zero))]
+    }
+
+    fn piece([t]: [f64; 1]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Reciprocal square root.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rsqrt;
+
+impl Row<1> for Rsqrt {
+    const INFO: Info = Info {
+        name: "rsqrt",
+        usage: "rsqrt(t)",
+        doc: "1/sqrt(t); infinite at 0, NaN below.",
+        derivative: "-v·t′/(2t)",
+        kink: "at the pole 0, and below, the derivative is 0",
+        singular: true,
+        test: &[between(0.01, 100.0)],
+        ulp: 1.0,
+        ..Info::SMOOTH
+    };
+
+    fn spec([t]: [f64; 1]) -> f64 {
+        1.0 / t.sqrt()
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t]: [L; 1]) -> L {
+        power::rsqrt(t)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
+        let zero = t.lit(0.0);
+        let p = t.lit(-0.5) * (v / t);
+        [Of(F::select(zero.lt(t), p, zero))]
+    }
+
+    fn piece([t]: [f64; 1]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Cube root.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cbrt;
+
+impl Row<1> for Cbrt {
+    const INFO: Info = Info {
+        name: "cbrt",
+        usage: "cbrt(t)",
+        doc: "The cube root, with the sign of t.",
+        derivative: "v·t′/(3t)",
+        kink: "at 0, where the slope is infinite, the derivative is 0",
+        test: &[between(-100.0, 100.0)],
+        ulp: 1.0,
+        ..Info::SMOOTH
+    };
+
+    fn spec([t]: [f64; 1]) -> f64 {
+        t.cbrt()
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t]: [L; 1]) -> L {
+        power::cbrt(t)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
+        let zero = t.lit(0.0);
+        let p = t.lit(1.0 / 3.0) * (v / t);
+        [Of(F::select(t.same(zero), zero, p))]
+    }
+
+    fn piece([t]: [f64; 1]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Power.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pow;
+
+impl Row<2> for Pow {
+    const INFO: Info = Info {
+        name: "pow",
+        usage: "pow(t, e)",
+        doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t wants a whole e, else NaN.",
+        derivative: "(e·v/t)·t′ + v·ln(t)·e′",
+        kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN both are 0",
+        singular: true,
+        operands: &[Kind::Float; 2],
+        test: &[between(0.01, 10.0), between(-4.0, 4.0)],
+        ulp: 1.0,
+        ..Info::SMOOTH
+    };
+
+    fn spec([t, e]: [f64; 2]) -> f64 {
+        t.powf(e)
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t, e]: [L; 2]) -> L {
+        power::pow(t, e)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t, e]: [F; 2], v: F) -> [Partial<F>; 2] {
+        let (zero, one) = (t.lit(0.0), t.lit(1.0));
+        let origin = t.same(zero);
+        let at_origin = F::select(origin & e.same(one), one, zero);
+        let regular = v.same(v) & !origin;
+        [
+            Of(F::select(regular, e * v / t, at_origin)),
+            Of(F::select(zero.lt(t), v * call(Log, [t]), zero)),
+        ]
+    }
+
+    fn piece([t, _]: [f64; 2]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Length of a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hypot;
+
+impl Row<2> for Hypot {
+    const INFO: Info = Info {
+        name: "hypot",
+        usage: "hypot(a, b)",
+        doc: "sqrt(a² + b²) without overflow on the way; infinite if either is, even beside a NaN.",
+        derivative: "(a/v)·a′ + (b/v)·b′",
+        class: Class::Kink,
+        kink: "at the origin the derivative is 0",
+        operands: &[Kind::Float; 2],
+        test: &[between(-10.0, 10.0), between(0.5, 10.0)],
+        ulp: 1.0,
+        ..Info::SMOOTH
+    };
+
+    fn spec([a, b]: [f64; 2]) -> f64 {
+        a.hypot(b)
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+        power::hypot(a, b)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
+        let zero = v.lit(0.0);
+        let origin = v.same(zero);
+        let share = |x: F| Of(F::select(origin, zero, x / v));
+        [share(a), share(b)]
+    }
+
+    fn piece([a, b]: [f64; 2]) -> i64 {
+        i64::from(a == 0.0 && b == 0.0)
+    }
+}
