@@ -1,0 +1,200 @@
+//! Random well-typed programs as source text.
+//!
+//! Any bytes make a program, few bytes a small one. Every program is accepted by the checker, ends (but for a rare wild one, which
+//! the step budget stops), and does something with its globals. Values are kept tame by [`range`], so that outputs say something:
+//! NaN everywhere would agree with anything.
+
+mod expression;
+mod item;
+mod point;
+mod range;
+mod rows;
+mod scope;
+pub mod soup;
+mod statement;
+
+pub use point::{GlobalValue, GlobalVariable, Point, globals};
+
+use crate::choices::{Choices, bytes_of_seed};
+use scope::{Function, Scope, Struct, Ty};
+use std::fmt::Write;
+
+/// What kind of programs to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Whether `ddx` and `ddy` occur inside expressions.
+    pub shadows: bool,
+    /// Whether untamed values, indices out of range, divisions by zero and endless loops occur.
+    pub wild: bool,
+}
+
+impl Profile {
+    /// Everything that the language has.
+    pub const ANY: Profile = Profile {
+        shadows: true,
+        wild: true,
+    };
+
+    /// Programs whose outputs can be differentiated numerically.
+    pub const GRADIENT: Profile = Profile {
+        shadows: false,
+        wild: false,
+    };
+}
+
+/// The greatest number of bytes that the generator reads.
+pub const MAX_BYTES: usize = 4096;
+
+/// The greatest number of expressions that a program has, about.
+const MAX_EXPRESSIONS: usize = 400;
+
+/// A generated program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Its text. The shader is called `main`.
+    pub source: String,
+    /// Names the sequence of its points.
+    pub seed: u64,
+    /// Whether points may be wild.
+    pub wild: bool,
+}
+
+impl Program {
+    /// The program that these bytes stand for. Bytes beyond [`MAX_BYTES`] are not read.
+    pub fn generate(bytes: &[u8], profile: Profile) -> Program {
+        let mut choices = Choices::new(&bytes[..bytes.len().min(MAX_BYTES)]);
+        let seed = u64::from(choices.word());
+        Program {
+            source: Generator::new(choices, profile).program(),
+            seed,
+            wild: profile.wild,
+        }
+    }
+
+    /// The program that a seed stands for.
+    pub fn of_seed(seed: u64, profile: Profile) -> Program {
+        Program::generate(&bytes_of_seed(seed, MAX_BYTES), profile)
+    }
+
+    /// Other text, to be run on the same points as this program.
+    pub fn with_source(&self, source: String) -> Program {
+        Program {
+            source,
+            ..self.clone()
+        }
+    }
+
+    /// The point of that number.
+    pub fn point(&self, number: u64) -> Point {
+        point::point(self.seed, number, self.wild)
+    }
+}
+
+/// Where in the program the generator stands.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// What the function around returns; `None` also in the shader.
+    result: Option<Ty>,
+    /// The function around, if it may call itself here.
+    own: Option<Function>,
+    /// How many loops are around.
+    loops: u32,
+    /// How many statements are around.
+    depth: u32,
+    /// About how often this place is run per call of the function around.
+    times: u64,
+    /// About how many steps of the budget the function around costs so far.
+    cost: u64,
+}
+
+/// Writes one program.
+struct Generator<'a> {
+    choices: Choices<'a>,
+    profile: Profile,
+    out: String,
+    structs: Vec<Struct>,
+    functions: Vec<Function>,
+    textures: usize,
+    scope: Scope,
+    /// How many names were made.
+    names: usize,
+    /// How many expressions may still be made.
+    budget: usize,
+    place: Place,
+    indent: usize,
+}
+
+impl<'a> Generator<'a> {
+    fn new(choices: Choices<'a>, profile: Profile) -> Generator<'a> {
+        Generator {
+            choices,
+            profile,
+            out: String::new(),
+            structs: Vec::new(),
+            functions: Vec::new(),
+            textures: 0,
+            scope: Scope::default(),
+            names: 0,
+            budget: MAX_EXPRESSIONS,
+            place: Place::default(),
+            indent: 0,
+        }
+    }
+
+    fn program(mut self) -> String {
+        self.file();
+        self.out
+    }
+
+    /// Appends a line.
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{:width$}{text}", "", width = self.indent * 4);
+    }
+
+    /// A name that occurs nowhere else.
+    fn name(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    /// True once in `n` times in wild programs.
+    fn wild(&mut self, n: usize) -> bool {
+        self.profile.wild && self.choices.one_in(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_bytes_make_a_program_of_bounded_size() {
+        for seed in 0..2_000 {
+            let len = (seed as usize * 37) % MAX_BYTES;
+            let bytes = bytes_of_seed(seed, len);
+            for profile in [Profile::ANY, Profile::GRADIENT] {
+                let program = Program::generate(&bytes, profile);
+                assert!(program.source.contains("shader main("));
+                assert!(program.source.len() < 60_000, "{}", program.source);
+            }
+        }
+    }
+
+    #[test]
+    fn few_bytes_make_a_small_program() {
+        let empty = Program::generate(&[], Profile::ANY);
+        assert!(empty.source.lines().count() < 20, "{}", empty.source);
+    }
+
+    #[test]
+    fn tame_programs_have_no_wild_literals_and_no_shadows() {
+        for seed in 0..300 {
+            let source = Program::of_seed(seed, Profile::GRADIENT).source;
+            assert!(
+                !["1e30", "ddx", "ddy", "while (true)"]
+                    .iter()
+                    .any(|s| source.contains(s))
+            );
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What generated code can name: types, variables in scope, functions.
+
+/// A type of the generated program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ty {
+    /// `bool`.
+    Bool,
+    /// `int`.
+    Int,
+    /// `uint`.
+    Uint,
+    /// `float`.
+    Float,
+    /// `float2`, `float3`, `float4`.
+    Vector(usize),
+    /// A struct of the program, by its number.
+    Struct(usize),
+    /// That many elements.
+    Array(Box<Ty>, usize),
+    /// `closure`.
+    Closure,
+}
+
+/// A struct of the program.
+#[derive(Clone, Debug)]
+pub(super) struct Struct {
+    /// Its name.
+    pub(super) name: String,
+    /// Its members. Structs only hold structs declared before them.
+    pub(super) members: Vec<(String, Ty)>,
+}
+
+/// How a parameter travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Copied in.
+    In,
+    /// Copied out.
+    Out,
+    /// Both.
+    InOut,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    /// Its name.
+    pub(super) name: String,
+    /// Its type.
+    pub(super) ty: Ty,
+    /// How it travels.
+    pub(super) mode: Mode,
+    /// Whether calls may leave it out, and all that follow.
+    pub(super) default: bool,
+}
+
+/// A function that can be called.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    /// Its name; overloads share it.
+    pub(super) name: String,
+    /// Its result, if it has one.
+    pub(super) result: Option<Ty>,
+    /// Its parameters. A recursive function's last one counts the depth that is left.
+    pub(super) parameters: Vec<Parameter>,
+    /// Whether it calls itself.
+    pub(super) recursive: bool,
+    /// About how many steps of the budget one call costs.
+    pub(super) cost: u64,
+}
+
+/// A variable in scope.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    /// Its name.
+    pub(super) name: String,
+    /// Its type.
+    pub(super) ty: Ty,
+    /// Whether it may be written: constants, and counters that end loops, may not.
+    pub(super) writable: bool,
+}
+
+/// The variables in scope, innermost last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    variables: Vec<Variable>,
+}
+
+impl Scope {
+    /// Adds a variable.
+    pub(super) fn declare(&mut self, name: &str, ty: &Ty, writable: bool) {
+        self.variables.push(Variable {
+            name: name.to_owned(),
+            ty: ty.clone(),
+            writable,
+        });
+    }
+
+    /// Where the scope stands, to return to with [`Scope::leave`].
+    pub(super) fn enter(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Forgets what was declared since.
+    pub(super) fn leave(&mut self, mark: usize) {
+        self.variables.truncate(mark);
+    }
+
+    /// The variables that a name still reaches, innermost last.
+    pub(super) fn visible(&self) -> impl DoubleEndedIterator<Item = &Variable> {
+        self.variables.iter().enumerate().filter_map(|(i, v)| {
+            let hidden = self.variables[i + 1..].iter().any(|w| w.name == v.name);
+            (!hidden).then_some(v)
+        })
+    }
+}
+
+impl Ty {
+    /// As the program writes it; an array's length comes after the name.
+    pub(super) fn text(&self, structs: &[Struct]) -> String {
+        match self {
+            Ty::Bool => "bool".into(),
+            Ty::Int => "int".into(),
+            Ty::Uint => "uint".into(),
+            Ty::Float => "float".into(),
+            Ty::Vector(n) => format!("float{n}"),
+            Ty::Struct(i) => structs[*i].name.clone(),
+            Ty::Array(element, _) => element.text(structs),
+            Ty::Closure => "closure".into(),
+        }
+    }
+
+    /// What is written after a variable's name: an array's length.
+    pub(super) fn suffix(&self) -> String {
+        match self {
+            Ty::Array(_, n) => format!("[{n}]"),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether some part of it (or all) has the wanted type; parts of vectors are its components and swizzles.
+    pub(super) fn holds(&self, wanted: &Ty, structs: &[Struct]) -> bool {
+        if self == wanted {
+            return true;
+        }
+        match (self, wanted) {
+            (Ty::Vector(_), Ty::Float) => true,
+            (Ty::Vector(n), Ty::Vector(m)) => m <= n,
+            (Ty::Struct(i), _) => structs[*i]
+                .members
+                .iter()
+                .any(|(_, ty)| ty.holds(wanted, structs)),
+            (Ty::Array(element, _), _) => element.holds(wanted, structs),
+            _ => false,
+        }
+    }
+}

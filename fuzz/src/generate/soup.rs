@@ -1,0 +1,209 @@
+//! Text that is hardly ever a program: what the frontend must refuse in good order.
+
+use crate::choices::Choices;
+use crate::generate::{MAX_BYTES, Profile, Program};
+
+/// Words and signs of the language, and some that look like it.
+const TOKENS: &[&str] = &[
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    "<<<",
+    ">>>",
+    ">>",
+    "<<",
+    ";",
+    ",",
+    ".",
+    "?",
+    ":",
+    "=",
+    "==",
+    "!=",
+    "<=",
+    ">=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "++",
+    "--",
+    "+=",
+    "-=",
+    "*=",
+    "/=",
+    "&&",
+    "||",
+    "!",
+    "~",
+    "&",
+    "|",
+    "^",
+    "#",
+    "@",
+    "\"",
+    "'",
+    "\\",
+    "//",
+    "/*",
+    "*/",
+    "\n",
+    "0",
+    "1",
+    "1.0",
+    ".5",
+    "2.",
+    "1e9",
+    "1e",
+    "0x",
+    "0x1f",
+    "99999999999",
+    "0.5f",
+    "void",
+    "bool",
+    "int",
+    "uint",
+    "float",
+    "float2",
+    "float3",
+    "float4",
+    "float2x2",
+    "vec3",
+    "color",
+    "closure",
+    "texture2d",
+    "shader_resource",
+    "struct",
+    "shader",
+    "const",
+    "in",
+    "out",
+    "inout",
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "switch",
+    "case",
+    "default",
+    "break",
+    "continue",
+    "return",
+    "true",
+    "false",
+    "global_value",
+    "make_closure",
+    "texture2d_sample",
+    "texture2d_sample_alpha",
+    "double",
+    "int2",
+    "main",
+    "x",
+    "y",
+    "xyz",
+    "a",
+    "b",
+    "f",
+    "S",
+    "w",
+    "sin",
+    "ddx",
+    "dot",
+    "mix",
+    "select",
+    "é",
+    "\u{0}",
+];
+
+/// Tokens in any order.
+pub fn tokens(bytes: &[u8]) -> String {
+    let mut choices = Choices::new(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let mut text = String::new();
+    while !choices.exhausted() {
+        let token = *choices.pick(TOKENS);
+        text.push_str(token);
+        if !choices.one_in(8) {
+            text.push(' ');
+        }
+    }
+    text
+}
+
+/// A generated program with a few tokens removed, doubled, exchanged or replaced.
+pub fn mutated(bytes: &[u8]) -> String {
+    let (head, rest) = bytes.split_at(bytes.len().min(32));
+    let mut choices = Choices::new(head);
+    let program = Program::generate(rest, Profile::ANY);
+    let mut pieces = pieces(&program.source);
+    for _ in 0..choices.between(1, 4) {
+        let at = choices.word() as usize % pieces.len().max(1);
+        let token = *choices.pick(TOKENS);
+        match choices.below(5) {
+            _ if pieces.is_empty() => pieces.push(token),
+            0 => {
+                pieces.remove(at);
+            }
+            1 => pieces.insert(at, token),
+            2 => pieces[at] = token,
+            3 => {
+                let other = choices.word() as usize % pieces.len();
+                pieces.swap(at, other);
+            }
+            _ => {
+                let end = pieces.len().min(at + choices.below(24));
+                let copy = pieces[at..end].to_vec();
+                pieces.splice(at..at, copy);
+            }
+        }
+    }
+    pieces.concat()
+}
+
+/// The text cut before and after every word and every sign.
+fn pieces(text: &str) -> Vec<&str> {
+    let word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = if word(first) {
+            rest.find(|c| !word(c)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (piece, after) = rest.split_at(end);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choices::bytes_of_seed;
+
+    #[test]
+    fn pieces_make_the_text_again() {
+        let text = "float v1=-0.5+é;\n";
+        assert_eq!(pieces(text).concat(), text);
+        assert_eq!(pieces(text)[..4], ["float", " ", "v1", "="]);
+    }
+
+    #[test]
+    fn soup_follows_from_its_bytes() {
+        for seed in 0..50 {
+            let bytes = bytes_of_seed(seed, 300);
+            assert_eq!(mutated(&bytes), mutated(&bytes));
+            assert!(!tokens(&bytes).is_empty());
+        }
+        assert_eq!(tokens(&[]), "");
+        assert!(!mutated(&[]).is_empty());
+    }
+}
