@@ -7,10 +7,13 @@ pub mod builder;
 pub mod codes;
 pub mod diagnostic;
 pub mod host;
+pub mod limits;
 pub mod module;
 pub mod ops;
 pub mod span;
+pub mod text;
 pub mod types;
+pub mod verify;
 
 pub use builder::Builder;
 pub use codes::Code;
@@ -19,3 +22,4 @@ pub use module::Module;
 pub use ops::Op;
 pub use span::{FileId, Span};
 pub use types::{Direction, Lanes, Scalar, Type};
+pub use verify::verify;

@@ -233,7 +233,7 @@ impl Results {
     };
 
     /// Each result in order.
-    pub fn iter(self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator {
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + Clone {
         (self.first.0..self.first.0 + self.count).map(ValueId)
     }
 }

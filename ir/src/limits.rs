@@ -1,0 +1,10 @@
+//! How large a module may be. Whoever makes one says so with a diagnostic of its own; the verifier refuses what is larger.
+
+/// Regions within regions, the body included. Every else-if is one deeper.
+pub const MAX_REGION_DEPTH: usize = 1_000;
+/// Elements of all arrays of one function together.
+pub const MAX_ARRAY_ELEMENTS: u64 = 1 << 18;
+/// Scalars of one type of a global, an input, an output or a closure's parameter.
+pub const MAX_TYPE_SCALARS: u64 = 1 << 16;
+/// Structs and arrays within each other in one type, the scalar or vector innermost included.
+pub const MAX_TYPE_DEPTH: usize = 32;

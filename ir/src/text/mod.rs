@@ -1,0 +1,32 @@
+//! IR as text: for people, for tests, and as a form that any module can be saved in.
+//!
+//! `parse(print(module))` is the module again, to the last span, for every module that the verifier accepts. The text looks like this:
+//!
+//! ```text
+//! adumbra ir 1
+//! global uvw: float3
+//! output o: float
+//! names u
+//! entry main
+//!
+//! fn main() -> (f32:x) @0..40 ^0 {
+//!   %0: f32:x $u = global uvw[0] @20..38
+//!   %1: f32 = const 2.0 @20..21
+//!   %2: f32:x = mul %0, %1 @20..38
+//!   return %2 @20..38
+//! }
+//! ```
+//!
+//! `%` are values, `^` regions, `&` arrays, `$` names of variables, `@` spans (`@file:start..end`, without the file if it is the main one,
+//! nothing if it is the empty span at its beginning); lanes stand behind the type. A result whose span is not its instruction's has its
+//! own. What has a name is referred to by it, or by `#` and its number where an earlier one has the same name. Names that are not words
+//! are quoted. Line breaks and indentation mean nothing; `//` starts a comment.
+
+mod lex;
+mod parse;
+mod print;
+#[cfg(test)]
+mod tests;
+
+pub use parse::{MAX_TEXT, parse};
+pub use print::{Spans, print};

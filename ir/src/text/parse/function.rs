@@ -1,0 +1,599 @@
+//! Functions: header, tables, and the region tree, read with a stack of open regions.
+
+use super::{Parsed, Parser, PendingCall, Token};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::module::*;
+use crate::span::Span;
+use crate::types::{Direction, Lanes, Scalar};
+
+/// A value where it is defined, and where in the text that is. Its own span may be the instruction's, which comes later.
+struct Definition {
+    id: ValueId,
+    ty: Scalar,
+    lanes: Lanes,
+    name: Option<NameId>,
+    span: Option<Span>,
+    at: Span,
+}
+
+/// A function so far: values and regions come in the order of the text, not of their numbers.
+#[derive(Default)]
+struct Draft {
+    values: Vec<(u32, Value, Span)>,
+    regions: Vec<(u32, Region, Span)>,
+    stack: Vec<Open>,
+}
+
+/// A region being read.
+struct Open {
+    id: RegionId,
+    at: Span,
+    region: Region,
+    /// The instruction that it belongs to; none for the body.
+    owner: Option<Owner>,
+}
+
+/// An instruction whose regions are being read.
+struct Owner {
+    results: Vec<Definition>,
+    args: Args,
+    kind: InstKind,
+}
+
+/// The region that an `else` has yet to name.
+const MISSING: RegionId = RegionId(u32::MAX);
+
+impl Draft {
+    fn define(&mut self, definition: Definition, implied: Span) -> ValueId {
+        let Definition {
+            id,
+            ty,
+            lanes,
+            name,
+            span,
+            at,
+        } = definition;
+        let span = span.unwrap_or(implied);
+        let value = Value {
+            ty,
+            lanes,
+            span,
+            name,
+        };
+        self.values.push((id.0, value, at));
+        id
+    }
+
+    /// Appends to the innermost open region; gives where.
+    fn push(
+        &mut self,
+        kind: InstKind,
+        args: Args,
+        results: Vec<Definition>,
+        span: Span,
+    ) -> (RegionId, usize) {
+        let results = Results {
+            first: results.first().map_or(ValueId(0), |d| d.id),
+            count: {
+                let count = results.len() as u32;
+                for definition in results {
+                    self.define(definition, span);
+                }
+                count
+            },
+        };
+        let open = self.stack.last_mut().expect("a region is open");
+        open.region.insts.push(Inst {
+            kind,
+            args,
+            results,
+            span,
+        });
+        (open.id, open.region.insts.len() - 1)
+    }
+}
+
+/// Puts things in the order of their numbers, which must be 0 to their count, each once.
+fn dense<T>(items: Vec<(u32, T, Span)>, sigil: char) -> Parsed<Vec<T>> {
+    let count = items.len();
+    let mut slots: Vec<Option<T>> = Vec::with_capacity(count);
+    slots.resize_with(count, || None);
+    for (id, item, at) in items {
+        let Some(slot) = slots.get_mut(id as usize) else {
+            let message = format!("`{sigil}{id}` leaves numbers out: there are only {count}");
+            let sparse = Diagnostic::new(Code::IrSyntax, at, message);
+            return Err(Box::new(
+                sparse.help("number from 0 without gaps, or declare unused ones"),
+            ));
+        };
+        if slot.is_some() {
+            let message = format!("`{sigil}{id}` is defined twice");
+            return Err(Box::new(Diagnostic::new(Code::IrDuplicate, at, message)));
+        }
+        *slot = Some(item);
+    }
+    Ok(slots.into_iter().flatten().collect())
+}
+
+impl<'a> Parser<'a> {
+    /// Behind the name.
+    pub(super) fn function(&mut self, name: String) -> Parsed<Function> {
+        let variant = match self.accept_word("variant") {
+            true => self.number()?,
+            false => 0,
+        };
+        let library = self.accept_word("library");
+        let mut draft = Draft::default();
+        let mut params = Vec::new();
+        self.expect(Token::Sign('('))?;
+        self.list(')', |p| {
+            let definition = p.definition()?;
+            params.push(draft.define(definition, Span::default()));
+            Ok(())
+        })?;
+        self.expect(Token::Arrow)?;
+        let mut results = Vec::new();
+        self.expect(Token::Sign('('))?;
+        self.list(')', |p| {
+            let (ty, lanes) = p.carried()?;
+            results.push(FuncResult { ty, lanes });
+            Ok(())
+        })?;
+        let span = self.span().unwrap_or_default();
+        let at = self.here();
+        let body = RegionId(self.id('^', "the body's number")?);
+        self.expect(Token::Sign('{'))?;
+        draft.stack.push(Open {
+            id: body,
+            at,
+            region: Region {
+                params,
+                insts: Vec::new(),
+            },
+            owner: None,
+        });
+        let mut function = Function {
+            name,
+            variant,
+            values: Vec::new(),
+            regions: Vec::new(),
+            arrays: Vec::new(),
+            body,
+            results,
+            members: Vec::new(),
+            library,
+            span,
+        };
+        self.tables(&mut function, &mut draft)?;
+        while !draft.stack.is_empty() {
+            if self.token == Token::Sign('}') {
+                self.close(&mut draft)?;
+            } else {
+                self.instruction(&mut draft)?;
+            }
+        }
+        function.values = dense(draft.values, '%')?;
+        function.regions = dense(draft.regions, '^')?;
+        Ok(function)
+    }
+
+    /// Members, arrays, unused values and regions.
+    fn tables(&mut self, function: &mut Function, draft: &mut Draft) -> Parsed<()> {
+        loop {
+            if self.accept_word("member") {
+                let member = self.member()?;
+                function.members.push(member);
+            } else if self.accept_word("array") {
+                let expected = function.arrays.len() as u32;
+                if self.token != Token::Id('&', expected) {
+                    return self.expected(&format!("`&{expected}`"));
+                }
+                self.advance();
+                let array = self.array()?;
+                function.arrays.push(array);
+            } else if self.accept_word("unused") {
+                let at = self.here();
+                if let Token::Id('^', id) = self.token {
+                    self.advance();
+                    draft.regions.push((id, Region::default(), at));
+                } else {
+                    let definition = self.definition()?;
+                    draft.define(definition, Span::default());
+                }
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn member(&mut self) -> Parsed<Member> {
+        let name = self.name()?.into_owned();
+        let ty = self.typed()?;
+        let mode = self.mode()?;
+        let mut member = Member {
+            name,
+            ty,
+            mode,
+            params: (0, 0),
+            results: (0, 0),
+            arrays: (0, 0),
+        };
+        for (what, range) in [
+            ("params", &mut member.params),
+            ("results", &mut member.results),
+            ("arrays", &mut member.arrays),
+        ] {
+            if self.accept_word(what) {
+                self.expect(Token::Sign('['))?;
+                range.0 = self.number()?;
+                self.expect(Token::Sign(','))?;
+                range.1 = self.number()?;
+                self.expect(Token::Sign(']'))?;
+            }
+        }
+        Ok(member)
+    }
+
+    fn mode(&mut self) -> Parsed<Mode> {
+        let mode = match self.token {
+            Token::Word("in") => Mode::In,
+            Token::Word("out") => Mode::Out,
+            Token::Word("inout") => Mode::InOut,
+            Token::Word("return") => Mode::Return,
+            _ => return self.expected("a mode"),
+        };
+        self.advance();
+        Ok(mode)
+    }
+
+    /// Behind the number.
+    fn array(&mut self) -> Parsed<Array> {
+        let mode = match self.token {
+            Token::Word(_) => Some(self.mode()?),
+            _ => None,
+        };
+        self.expect(Token::Sign(':'))?;
+        let (element, lanes) = self.carried()?;
+        self.expect(Token::Sign('['))?;
+        let len = self.number()?;
+        self.expect(Token::Sign(']'))?;
+        let name = self.variable()?;
+        let span = self.span().unwrap_or_default();
+        Ok(Array {
+            element,
+            len,
+            lanes,
+            mode,
+            span,
+            name,
+        })
+    }
+
+    /// `f32:xy`.
+    fn carried(&mut self) -> Parsed<(Scalar, Lanes)> {
+        let Some(ty) = self.scalar() else {
+            return self.expected("a scalar type");
+        };
+        let mut lanes = Lanes::NONE;
+        if self.accept(Token::Sign(':')) {
+            let found = Lanes::ALL.into_iter().skip(1);
+            let found = found
+                .into_iter()
+                .find(|l| self.token == Token::Word(l.name()));
+            let Some(found) = found else {
+                return self.expected("`x`, `y` or `xy`");
+            };
+            self.advance();
+            lanes = found;
+        }
+        Ok((ty, lanes))
+    }
+
+    fn scalar(&mut self) -> Option<Scalar> {
+        let Token::Word(word) = self.token else {
+            return None;
+        };
+        let ty = Scalar::from_name(word)?;
+        self.advance();
+        Some(ty)
+    }
+
+    /// `$name`, if it is there.
+    fn variable(&mut self) -> Parsed<Option<NameId>> {
+        if !self.accept(Token::Sign('$')) {
+            return Ok(None);
+        }
+        let symbol = self.symbol()?;
+        Ok(Some(NameId(symbol.find(&self.names, "name")?)))
+    }
+
+    /// `@1..2`, if it is there.
+    fn span(&mut self) -> Option<Span> {
+        let Token::Span(span) = self.token else {
+            return None;
+        };
+        self.advance();
+        Some(span)
+    }
+
+    /// `%3: f32:x $name @1..2`.
+    fn definition(&mut self) -> Parsed<Definition> {
+        let at = self.here();
+        let id = ValueId(self.id('%', "a value")?);
+        self.expect(Token::Sign(':'))?;
+        let (ty, lanes) = self.carried()?;
+        let name = self.variable()?;
+        let span = self.span();
+        Ok(Definition {
+            id,
+            ty,
+            lanes,
+            name,
+            span,
+            at,
+        })
+    }
+
+    /// `%1, %2`, perhaps nothing.
+    fn values(&mut self) -> Parsed<Args> {
+        let mut values = Args::new();
+        if matches!(self.token, Token::Id('%', _)) {
+            loop {
+                values.push(ValueId(self.id('%', "a value")?));
+                if !self.accept(Token::Sign(',')) {
+                    break;
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// `(%1, %2)`.
+    fn arguments(&mut self) -> Parsed<Args> {
+        self.expect(Token::Sign('('))?;
+        let values = self.values()?;
+        self.expect(Token::Sign(')'))?;
+        Ok(values)
+    }
+
+    fn array_id(&mut self) -> Parsed<ArrayId> {
+        Ok(ArrayId(self.id('&', "an array")?))
+    }
+
+    fn region_id(&mut self) -> Parsed<RegionId> {
+        Ok(RegionId(self.id('^', "a region")?))
+    }
+
+    /// `[%1]`.
+    fn index(&mut self) -> Parsed<Args> {
+        self.expect(Token::Sign('['))?;
+        let index = self.values()?;
+        self.expect(Token::Sign(']'))?;
+        Ok(index)
+    }
+
+    fn instruction(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let results = self.results()?;
+        let at = self.here();
+        let word = self.word("an instruction")?;
+        let mut args = Args::new();
+        let kind = match word {
+            "if" => {
+                args = self.values()?;
+                return self.open_region(draft, results, args, |then| InstKind::If(then, MISSING));
+            }
+            "loop" => return self.open_region(draft, results, args, InstKind::Loop),
+            "block" => return self.open_region(draft, results, args, InstKind::Block),
+            "const" => {
+                let ty = results.first().map_or(Scalar::Resource, |d| d.ty);
+                InstKind::Const(self.literal(ty)?)
+            }
+            "global" => {
+                let global = self.symbol()?.find(&self.globals, "global")?;
+                self.expect(Token::Sign('['))?;
+                let scalar = self.number()?;
+                self.expect(Token::Sign(']'))?;
+                InstKind::Global(GlobalId(global), scalar)
+            }
+            "resource" => {
+                let resource = self.symbol()?.find(&self.resources, "resource")?;
+                InstKind::Resource(ResourceId(resource))
+            }
+            "ddx" | "ddy" => {
+                args = self.values()?;
+                InstKind::Shadow(match word {
+                    "ddx" => Direction::X,
+                    _ => Direction::Y,
+                })
+            }
+            "array_zero" => InstKind::ArrayZero(self.array_id()?),
+            "array_copy" => {
+                let to = self.array_id()?;
+                self.expect(Token::Sign(','))?;
+                let from = self.array_id()?;
+                InstKind::ArrayCopy { to, from }
+            }
+            "load" => {
+                let array = self.array_id()?;
+                args = self.index()?;
+                InstKind::Load(array)
+            }
+            "store" => {
+                let array = self.array_id()?;
+                args = self.index()?;
+                self.expect(Token::Sign(','))?;
+                args.extend(self.values()?);
+                InstKind::Store(array)
+            }
+            "sample_color" | "sample_alpha" => {
+                let texture = self.symbol()?.find(&self.textures, "texture")?;
+                args = self.arguments()?;
+                let channels = match word {
+                    "sample_color" => Channels::Color,
+                    _ => Channels::Alpha,
+                };
+                InstKind::Sample(TextureId(texture), channels)
+            }
+            "make_closure" => {
+                let shape = self.symbol()?.find(&self.closures, "closure")?;
+                args = self.arguments()?;
+                InstKind::MakeClosure(ClosureId(shape))
+            }
+            "closure_add" => {
+                args = self.values()?;
+                InstKind::ClosureAdd
+            }
+            "closure_scale" => {
+                args = self.values()?;
+                InstKind::ClosureScale
+            }
+            "call" => return self.call(draft, results),
+            "yield" => {
+                args = self.values()?;
+                InstKind::Yield
+            }
+            "break" => {
+                let to = self.region_id()?;
+                args = self.values()?;
+                InstKind::Break(to)
+            }
+            "continue" => {
+                let to = self.region_id()?;
+                args = self.values()?;
+                InstKind::Continue(to)
+            }
+            "return" => {
+                args = self.values()?;
+                InstKind::Return
+            }
+            "unreachable" => InstKind::Unreachable,
+            op => match self.ops.get(op) {
+                Some(&op) => {
+                    args = self.values()?;
+                    InstKind::Op(op)
+                }
+                None => {
+                    let message = format!("there is no instruction `{op}`");
+                    return Err(Box::new(Diagnostic::new(Code::IrUnknownName, at, message)));
+                }
+            },
+        };
+        let span = self.span().unwrap_or_default();
+        draft.push(kind, args, results, span);
+        Ok(())
+    }
+
+    /// `%1: f32, %2: f32 =`, perhaps nothing.
+    fn results(&mut self) -> Parsed<Vec<Definition>> {
+        let mut results: Vec<Definition> = Vec::new();
+        if matches!(self.token, Token::Id('%', _)) {
+            loop {
+                if let (Some(first), Token::Id('%', id)) = (results.first(), &self.token)
+                    && u64::from(first.id.0) + results.len() as u64 != u64::from(*id)
+                {
+                    return self.expected("results with consecutive numbers");
+                }
+                results.push(self.definition()?);
+                if !self.accept(Token::Sign(',')) {
+                    break;
+                }
+            }
+            self.expect(Token::Sign('='))?;
+        }
+        Ok(results)
+    }
+
+    /// Behind `call`.
+    fn call(&mut self, draft: &mut Draft, results: Vec<Definition>) -> Parsed<()> {
+        let callee = self.symbol()?;
+        let args = self.arguments()?;
+        let mut arrays = Vec::new();
+        if self.accept(Token::Sign('[')) {
+            self.list(']', |p| {
+                arrays.push(p.array_id()?);
+                Ok(())
+            })?;
+        }
+        let span = self.span().unwrap_or_default();
+        let kind = InstKind::Call(FuncId(0), arrays.into_boxed_slice());
+        let (region, inst) = draft.push(kind, args, results, span);
+        self.calls.push(PendingCall {
+            function: self.module.functions.len(),
+            region,
+            inst,
+            callee,
+        });
+        Ok(())
+    }
+
+    /// `^3 (%1: f32 = %0) {`: the first region of an instruction.
+    fn open_region(
+        &mut self,
+        draft: &mut Draft,
+        results: Vec<Definition>,
+        mut args: Args,
+        kind: impl FnOnce(RegionId) -> InstKind,
+    ) -> Parsed<()> {
+        let at = self.here();
+        let id = self.region_id()?;
+        let kind = kind(id);
+        let mut region = Region::default();
+        if matches!(kind, InstKind::Loop(_)) && self.accept(Token::Sign('(')) {
+            self.list(')', |p| {
+                let definition = p.definition()?;
+                p.expect(Token::Sign('='))?;
+                args.push(ValueId(p.id('%', "a value")?));
+                region
+                    .params
+                    .push(draft.define(definition, Span::default()));
+                Ok(())
+            })?;
+        }
+        self.expect(Token::Sign('{'))?;
+        let owner = Some(Owner {
+            results,
+            args,
+            kind,
+        });
+        draft.stack.push(Open {
+            id,
+            at,
+            region,
+            owner,
+        });
+        Ok(())
+    }
+
+    /// At `}`.
+    fn close(&mut self, draft: &mut Draft) -> Parsed<()> {
+        self.advance();
+        let Open {
+            id,
+            at,
+            region,
+            owner,
+        } = draft.stack.pop().expect("a region is open");
+        draft.regions.push((id.0, region, at));
+        let Some(mut owner) = owner else {
+            return Ok(());
+        };
+        if let InstKind::If(_, other @ MISSING) = &mut owner.kind {
+            self.expect_word("else")?;
+            let at = self.here();
+            let id = self.region_id()?;
+            self.expect(Token::Sign('{'))?;
+            *other = id;
+            draft.stack.push(Open {
+                id,
+                at,
+                region: Region::default(),
+                owner: Some(owner),
+            });
+            return Ok(());
+        }
+        let span = self.span().unwrap_or_default();
+        draft.push(owner.kind, owner.args, owner.results, span);
+        Ok(())
+    }
+}

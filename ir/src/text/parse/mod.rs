@@ -1,0 +1,450 @@
+//! Text back into a module: tokens, tables and types; functions are read in [`function`].
+//!
+//! Reads the grammar only; what the module means is the verifier's business. Nothing recurses but types, whose depth is limited. The
+//! first mistake ends the reading: IR text is written by programs.
+
+mod function;
+
+use super::lex::{Lexer, Token};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::host::CANONICAL_NAN;
+use crate::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
+use crate::module::*;
+use crate::ops::Op;
+use crate::span::{FileId, Span};
+use crate::types::{Scalar, StructType, Type};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of the longest text that is read: 32 MiB.
+pub const MAX_TEXT: usize = 1 << 25;
+
+/// Reads a module; `file` is what the places of mistakes name as their file.
+///
+/// # Errors
+/// The first mistake in the text, with a code 07xx. A module that reads well may still break invariants:
+/// [`verify`](crate::verify()) it before anything else.
+pub fn parse(text: &str, file: FileId) -> Result<Module, Box<Diagnostic>> {
+    if text.len() > MAX_TEXT {
+        let message = format!("this text has {} bytes, more than {MAX_TEXT}", text.len());
+        return Err(Box::new(
+            Diagnostic::new(Code::IrTooLarge, Span::new(file, 0, 0), message)
+                .help("split the module"),
+        ));
+    }
+    let mut lexer = Lexer::new(text);
+    let (token, range) = lexer.next();
+    let mut parser = Parser {
+        lexer,
+        token,
+        range,
+        file,
+        module: Module::default(),
+        globals: HashMap::new(),
+        textures: HashMap::new(),
+        resources: HashMap::new(),
+        closures: HashMap::new(),
+        names: HashMap::new(),
+        functions: HashMap::new(),
+        ops: Op::ALL.iter().map(|&op| (op.info().name, op)).collect(),
+        calls: Vec::new(),
+    };
+    parser.module()?;
+    Ok(parser.module)
+}
+
+type Parsed<T> = Result<T, Box<Diagnostic>>;
+
+/// The first entry of a table with each name.
+type Table<'a> = HashMap<Cow<'a, str>, u32>;
+
+/// A name or number of a table's entry, and where it stands in the text.
+struct Symbol<'a> {
+    name: Result<Cow<'a, str>, u32>,
+    at: Span,
+}
+
+impl Symbol<'_> {
+    fn find(&self, table: &Table, what: &str) -> Parsed<u32> {
+        let name = match &self.name {
+            Ok(name) => name,
+            Err(id) => return Ok(*id),
+        };
+        table.get(name).copied().ok_or_else(|| {
+            let message = format!("there is no {what} `{name}`");
+            let unknown = Diagnostic::new(Code::IrUnknownName, self.at, message);
+            Box::new(unknown.help("declare it, or refer to it by `#` and its number"))
+        })
+    }
+}
+
+/// A call whose function may stand later in the text.
+struct PendingCall<'a> {
+    function: usize,
+    region: RegionId,
+    inst: usize,
+    callee: Symbol<'a>,
+}
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    token: Token<'a>,
+    range: Range<usize>,
+    file: FileId,
+    module: Module,
+    globals: Table<'a>,
+    textures: Table<'a>,
+    resources: Table<'a>,
+    closures: Table<'a>,
+    names: Table<'a>,
+    functions: Table<'a>,
+    ops: HashMap<&'static str, Op>,
+    calls: Vec<PendingCall<'a>>,
+}
+
+impl<'a> Parser<'a> {
+    /// Where the current token stands in the text.
+    fn here(&self) -> Span {
+        Span::new(self.file, self.range.start as u32, self.range.end as u32)
+    }
+
+    fn advance(&mut self) -> Token<'a> {
+        let (token, range) = self.lexer.next();
+        self.range = range;
+        std::mem::replace(&mut self.token, token)
+    }
+
+    fn fail<T>(&self, code: Code, message: impl Into<String>) -> Parsed<T> {
+        Err(Box::new(Diagnostic::new(code, self.here(), message)))
+    }
+
+    fn expected<T>(&self, what: &str) -> Parsed<T> {
+        let message = format!("expected {what}, found {}", self.token);
+        self.fail(Code::IrSyntax, message)
+    }
+
+    /// Steps over the token if it is that one.
+    fn accept(&mut self, token: Token<'static>) -> bool {
+        let found = self.token == token;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, token: Token<'static>) -> Parsed<()> {
+        if self.token == token {
+            self.advance();
+            return Ok(());
+        }
+        self.expected(&token.to_string())
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.token, Token::Word(w) if w == word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect_word(&mut self, word: &str) -> Parsed<()> {
+        if self.accept_word(word) {
+            return Ok(());
+        }
+        self.expected(&format!("`{word}`"))
+    }
+
+    fn word(&mut self, what: &str) -> Parsed<&'a str> {
+        match self.token {
+            Token::Word(word) => {
+                self.advance();
+                Ok(word)
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    fn id(&mut self, sigil: char, what: &str) -> Parsed<u32> {
+        match self.token {
+            Token::Id(found, id) if found == sigil => {
+                self.advance();
+                Ok(id)
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    fn number(&mut self) -> Parsed<u32> {
+        if let Token::Number(digits) = self.token
+            && let Ok(number) = digits.parse()
+        {
+            self.advance();
+            return Ok(number);
+        }
+        self.expected("a number below 2³²")
+    }
+
+    fn name(&mut self) -> Parsed<Cow<'a, str>> {
+        match &self.token {
+            Token::Word(_) | Token::Quoted(_) => match self.advance() {
+                Token::Quoted(name) => Ok(name),
+                Token::Word(name) => Ok(Cow::Borrowed(name)),
+                _ => unreachable!("the token was a name"),
+            },
+            _ => self.expected("a name"),
+        }
+    }
+
+    fn symbol(&mut self) -> Parsed<Symbol<'a>> {
+        let at = self.here();
+        let name = match self.token {
+            Token::Id('#', id) => {
+                self.advance();
+                Err(id)
+            }
+            _ => Ok(self.name()?),
+        };
+        Ok(Symbol { name, at })
+    }
+
+    /// `item`, zero or more times with commas between, up to the closing sign.
+    fn list(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+        if self.accept(Token::Sign(close)) {
+            return Ok(());
+        }
+        loop {
+            item(self)?;
+            if !self.accept(Token::Sign(',')) {
+                return self.expect(Token::Sign(close));
+            }
+        }
+    }
+
+    fn module(&mut self) -> Parsed<()> {
+        for word in ["adumbra", "ir"] {
+            self.expect_word(word)?;
+        }
+        if !matches!(self.token, Token::Number("1")) {
+            return self.expected("version `1`");
+        }
+        self.advance();
+        let mut entry = None;
+        loop {
+            match self.token {
+                Token::End => break,
+                Token::Word("global") => {
+                    let name = self.declare(|p| (&mut p.globals, p.module.globals.len()))?;
+                    let ty = self.typed()?;
+                    self.module.globals.push(Global { name, ty });
+                }
+                Token::Word("texture") => {
+                    let name = self.declare(|p| (&mut p.textures, p.module.textures.len()))?;
+                    self.module.textures.push(name);
+                }
+                Token::Word("resource") => {
+                    let name = self.declare(|p| (&mut p.resources, p.module.resources.len()))?;
+                    self.module.resources.push(name);
+                }
+                Token::Word("closure") => {
+                    let name = self.declare(|p| (&mut p.closures, p.module.closures.len()))?;
+                    self.expect(Token::Sign('('))?;
+                    let mut params = Vec::new();
+                    self.list(')', |p| {
+                        params.push(p.ty()?);
+                        Ok(())
+                    })?;
+                    self.module.closures.push(ClosureShape { name, params });
+                }
+                Token::Word("input") => {
+                    self.advance();
+                    let name = self.name()?.into_owned();
+                    let ty = self.typed()?;
+                    let default = self.default_words(&ty)?;
+                    self.module.inputs.push(Input { name, ty, default });
+                }
+                Token::Word("output") => {
+                    self.advance();
+                    let name = self.name()?.into_owned();
+                    let ty = self.typed()?;
+                    self.module.outputs.push(Output { name, ty });
+                }
+                Token::Word("names") => loop {
+                    let name = self.declare(|p| (&mut p.names, p.module.names.len()))?;
+                    self.module.names.push(name);
+                    if self.token != Token::Sign(',') {
+                        break;
+                    }
+                },
+                Token::Word("entry") if entry.is_none() => {
+                    self.advance();
+                    entry = Some(self.symbol()?);
+                }
+                Token::Word("fn") => {
+                    let name = self.declare(|p| (&mut p.functions, p.module.functions.len()))?;
+                    let function = self.function(name)?;
+                    self.module.functions.push(function);
+                }
+                _ => return self.expected("a declaration or a function"),
+            }
+        }
+        let Some(entry) = entry else {
+            return self.expected("one `entry`");
+        };
+        self.module.entry = FuncId(entry.find(&self.functions, "function")?);
+        for pending in std::mem::take(&mut self.calls) {
+            let id = FuncId(pending.callee.find(&self.functions, "function")?);
+            let function = &mut self.module.functions[pending.function];
+            let region = &mut function.regions[pending.region.index()];
+            if let InstKind::Call(callee, _) = &mut region.insts[pending.inst].kind {
+                *callee = id;
+            }
+        }
+        Ok(())
+    }
+
+    /// Steps over a keyword or comma, and enters the name that follows in a table with the number that comes next.
+    fn declare(
+        &mut self,
+        table: impl FnOnce(&mut Self) -> (&mut Table<'a>, usize),
+    ) -> Parsed<String> {
+        self.advance();
+        let name = self.name()?;
+        let (table, next) = table(self);
+        let owned = name.clone().into_owned();
+        table.entry(name).or_insert(next as u32);
+        Ok(owned)
+    }
+
+    /// `: type`.
+    fn typed(&mut self) -> Parsed<Type> {
+        self.expect(Token::Sign(':'))?;
+        self.ty()
+    }
+
+    fn ty(&mut self) -> Parsed<Type> {
+        Ok(self.nested_type(MAX_TYPE_DEPTH)?.0)
+    }
+
+    /// A type that nests at most that deep; with its depth and, roughly, its size.
+    fn nested_type(&mut self, limit: usize) -> Parsed<(Type, usize, u64)> {
+        if limit == 0 {
+            return self.fail(Code::IrTooLarge, "a type nests too deep");
+        }
+        let simple = match self.token {
+            Token::Word(word) => simple_type(word),
+            _ => None,
+        };
+        let (mut ty, mut depth, mut size) = if let Some(ty) = simple {
+            self.advance();
+            let size = ty.scalar_count() as u64;
+            (ty, 1, size)
+        } else if self.accept_word("struct") {
+            self.struct_type(limit)?
+        } else {
+            return self.expected("a type");
+        };
+        while self.accept(Token::Sign('[')) {
+            let len = self.number()?;
+            self.expect(Token::Sign(']'))?;
+            ty = Type::Array(Arc::new(ty), len);
+            depth += 1;
+            size = size.saturating_mul(u64::from(len)).max(1);
+            if depth > limit || size > MAX_TYPE_SCALARS {
+                return self.fail(Code::IrTooLarge, "a type is too large or nests too deep");
+            }
+        }
+        Ok((ty, depth, size))
+    }
+
+    /// Behind `struct`.
+    fn struct_type(&mut self, limit: usize) -> Parsed<(Type, usize, u64)> {
+        let name = self.name()?.into_owned();
+        let mut members = Vec::new();
+        let mut depth = 1;
+        let mut size = 1;
+        self.expect(Token::Sign('{'))?;
+        self.list('}', |p| {
+            let name = p.name()?.into_owned();
+            p.expect(Token::Sign(':'))?;
+            let (ty, inner, scalars) = p.nested_type(limit - 1)?;
+            depth = depth.max(inner + 1);
+            size += scalars;
+            members.push((name, ty));
+            if size > MAX_TYPE_SCALARS {
+                return p.fail(Code::IrTooLarge, "a type has too many scalars");
+            }
+            Ok(())
+        })?;
+        Ok((
+            Type::Struct(Arc::new(StructType { name, members })),
+            depth,
+            size,
+        ))
+    }
+
+    /// `= 1.0, 2.0`: a word for each scalar, or nothing.
+    fn default_words(&mut self, ty: &Type) -> Parsed<Vec<u32>> {
+        let mut words = Vec::new();
+        if self.accept(Token::Sign('=')) {
+            let mut types = Vec::new();
+            ty.for_each_scalar(&mut |s| types.push(s));
+            let mut types = types.into_iter();
+            loop {
+                let ty = types.next().unwrap_or(Scalar::Resource);
+                words.push(self.literal(ty)?);
+                if !self.accept(Token::Sign(',')) {
+                    break;
+                }
+            }
+        }
+        Ok(words)
+    }
+
+    /// The bits of a constant.
+    fn literal(&mut self, ty: Scalar) -> Parsed<u32> {
+        let (Token::Number(text) | Token::Word(text)) = self.token else {
+            return self.expected("a constant");
+        };
+        let hexadecimal = text.strip_prefix("0x");
+        let bits = match ty {
+            _ if hexadecimal.is_some() => {
+                hexadecimal.and_then(|digits| u32::from_str_radix(digits, 16).ok())
+            }
+            Scalar::F32 if text == "nan" => Some(CANONICAL_NAN),
+            Scalar::F32 => text.parse().ok().map(f32::to_bits),
+            Scalar::I32 => text.parse().ok().map(i32::cast_unsigned),
+            Scalar::U32 => text.parse().ok(),
+            Scalar::Bool => text.parse().ok().map(|b: bool| u32::from(b)),
+            Scalar::Closure => (text == "empty").then_some(0),
+            Scalar::Resource => None,
+        };
+        let Some(bits) = bits else {
+            return self.expected(&format!("a constant of type {ty}"));
+        };
+        self.advance();
+        Ok(bits)
+    }
+}
+
+/// The types that are one word.
+fn simple_type(word: &str) -> Option<Type> {
+    Some(match word {
+        "float" => Type::FLOAT,
+        "int" => Type::Scalar(Scalar::I32),
+        "uint" => Type::Scalar(Scalar::U32),
+        "bool" => Type::Scalar(Scalar::Bool),
+        "closure" => Type::Scalar(Scalar::Closure),
+        "shader_resource" => Type::Scalar(Scalar::Resource),
+        "float2" => Type::Vector(2),
+        "float3" => Type::Vector(3),
+        "float4" => Type::Vector(4),
+        "float2x2" => Type::Matrix(2),
+        "float3x3" => Type::Matrix(3),
+        "float4x4" => Type::Matrix(4),
+        _ => return None,
+    })
+}

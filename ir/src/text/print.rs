@@ -1,0 +1,537 @@
+//! A module as text. Total: a module that breaks invariants prints too, as far as it makes sense, so that violations can be looked at.
+
+use crate::module::*;
+use crate::span::{FileId, Span};
+use crate::types::{Direction, Lanes, Scalar, Type};
+use std::collections::HashMap;
+use std::fmt::{self, Display, Write};
+
+/// Indentation stops growing here, so that deep nesting doesn't make the text quadratic.
+const MAX_INDENT: usize = 24;
+
+/// Whether spans are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spans {
+    /// For exact copies.
+    Shown,
+    /// For people; reads back with empty spans.
+    Hidden,
+}
+
+/// Prints a module.
+pub fn print(module: &Module, spans: Spans) -> String {
+    let mut printer = Printer {
+        out: String::from("adumbra ir 1\n"),
+        module,
+        spans,
+        globals: Symbols::new(module.globals.iter().map(|g| &g.name)),
+        textures: Symbols::new(&module.textures),
+        resources: Symbols::new(&module.resources),
+        closures: Symbols::new(module.closures.iter().map(|c| &c.name)),
+        names: Symbols::new(&module.names),
+        functions: Symbols::new(module.functions.iter().map(|f| &f.name)),
+    };
+    printer.module().expect("writing to a string succeeds");
+    printer.out
+}
+
+/// The names of one table, and where each stands first.
+struct Symbols<'a> {
+    names: Vec<&'a str>,
+    first: HashMap<&'a str, usize>,
+}
+
+impl<'a> Symbols<'a> {
+    fn new(names: impl IntoIterator<Item = &'a String>) -> Symbols<'a> {
+        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+        let mut first = HashMap::with_capacity(names.len());
+        for (i, &name) in names.iter().enumerate() {
+            first.entry(name).or_insert(i);
+        }
+        Symbols { names, first }
+    }
+
+    /// The name, or the number where the name is another one's.
+    fn get(&self, id: u32) -> Symbol<'a> {
+        let name = self.names.get(id as usize);
+        match name {
+            Some(name) if self.first[name] == id as usize => Symbol::Name(name),
+            _ => Symbol::Number(id),
+        }
+    }
+}
+
+enum Symbol<'a> {
+    Name(&'a str),
+    Number(u32),
+}
+
+impl Display for Symbol<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Symbol::Name(name) => Name(name).fmt(f),
+            Symbol::Number(id) => write!(f, "#{id}"),
+        }
+    }
+}
+
+/// A word, or a quoted string.
+struct Name<'a>(&'a str);
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if super::lex::is_word(self.0) {
+            return f.write_str(self.0);
+        }
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                _ if c.is_control() => write!(f, "\\u{{{:x}}}", u32::from(c))?,
+                _ => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// A type in full: structs with their members.
+struct FullType<'a>(&'a Type);
+
+impl Display for FullType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Type::Array(element, n) => write!(f, "{}[{n}]", FullType(element)),
+            Type::Struct(s) => {
+                write!(f, "struct {} {{", Name(&s.name))?;
+                for (i, (name, ty)) in s.members.iter().enumerate() {
+                    let comma = if i > 0 { ", " } else { "" };
+                    write!(f, "{comma}{}: {}", Name(name), FullType(ty))?;
+                }
+                f.write_char('}')
+            }
+            simple => simple.fmt(f),
+        }
+    }
+}
+
+/// A constant's bits as its type has them; bits that the type does not have are printed as such.
+struct Literal(Scalar, u32);
+
+impl Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Literal(ty, bits) = *self;
+        match ty {
+            Scalar::F32 if bits == crate::host::CANONICAL_NAN => f.write_str("nan"),
+            Scalar::F32 if !f32::from_bits(bits).is_nan() => {
+                write!(f, "{:?}", f32::from_bits(bits))
+            }
+            Scalar::I32 => write!(f, "{}", bits as i32),
+            Scalar::U32 => write!(f, "{bits}"),
+            Scalar::Bool if bits <= 1 => write!(f, "{}", bits == 1),
+            Scalar::Closure if bits == 0 => f.write_str("empty"),
+            _ => write!(f, "{bits:#x}"),
+        }
+    }
+}
+
+/// A type with its lanes.
+struct Carried(Scalar, Lanes);
+
+impl Display for Carried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)?;
+        if !self.1.is_none() {
+            write!(f, ":{}", self.1.name())?;
+        }
+        Ok(())
+    }
+}
+
+/// Comma-separated.
+struct List<'a, T>(&'a [T]);
+
+impl Display for List<'_, ValueId> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, value) in self.0.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(f, "{comma}%{}", value.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// With a space before it, if there is anything.
+struct Spaced<'a>(List<'a, ValueId>);
+
+impl Display for Spaced<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.0 {
+            [] => Ok(()),
+            _ => write!(f, " {}", self.0),
+        }
+    }
+}
+
+impl Display for List<'_, ArrayId> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, array) in self.0.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(f, "{comma}&{}", array.0)?;
+        }
+        Ok(())
+    }
+}
+
+const fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::In => "in",
+        Mode::Out => "out",
+        Mode::InOut => "inout",
+        Mode::Return => "return",
+    }
+}
+
+const fn channels_name(channels: Channels) -> &'static str {
+    match channels {
+        Channels::Color => "sample_color",
+        Channels::Alpha => "sample_alpha",
+    }
+}
+
+struct Printer<'a> {
+    out: String,
+    module: &'a Module,
+    spans: Spans,
+    globals: Symbols<'a>,
+    textures: Symbols<'a>,
+    resources: Symbols<'a>,
+    closures: Symbols<'a>,
+    names: Symbols<'a>,
+    functions: Symbols<'a>,
+}
+
+/// A region being printed: which, the instruction it stands at, that instruction's regions printed.
+struct Open {
+    region: RegionId,
+    at: usize,
+    arms: usize,
+}
+
+impl<'a> Printer<'a> {
+    fn module(&mut self) -> fmt::Result {
+        let module = self.module;
+        for global in &module.globals {
+            let Global { name, ty } = global;
+            writeln!(self.out, "global {}: {}", Name(name), FullType(ty))?;
+        }
+        for name in &module.textures {
+            writeln!(self.out, "texture {}", Name(name))?;
+        }
+        for name in &module.resources {
+            writeln!(self.out, "resource {}", Name(name))?;
+        }
+        for shape in &module.closures {
+            write!(self.out, "closure {}(", Name(&shape.name))?;
+            for (i, ty) in shape.params.iter().enumerate() {
+                let comma = if i > 0 { ", " } else { "" };
+                write!(self.out, "{comma}{}", FullType(ty))?;
+            }
+            self.out.push_str(")\n");
+        }
+        for input in &module.inputs {
+            let Input { name, ty, default } = input;
+            write!(self.out, "input {}: {}", Name(name), FullType(ty))?;
+            let mut types = Vec::new();
+            ty.for_each_scalar(&mut |s| types.push(s));
+            for (i, &word) in default.iter().enumerate() {
+                let ty = types.get(i).copied().unwrap_or(Scalar::Resource);
+                let sign = if i > 0 { "," } else { " =" };
+                write!(self.out, "{sign} {}", Literal(ty, word))?;
+            }
+            self.out.push('\n');
+        }
+        for output in &module.outputs {
+            let Output { name, ty } = output;
+            writeln!(self.out, "output {}: {}", Name(name), FullType(ty))?;
+        }
+        for (i, name) in module.names.iter().enumerate() {
+            let lead = if i > 0 { "," } else { "names" };
+            write!(self.out, "{lead} {}", Name(name))?;
+        }
+        if !module.names.is_empty() {
+            self.out.push('\n');
+        }
+        writeln!(self.out, "entry {}", self.functions.get(module.entry.0))?;
+        module.functions.iter().try_for_each(|f| self.function(f))
+    }
+
+    fn span(&mut self, span: Span, implied: Span) -> fmt::Result {
+        if self.spans == Spans::Hidden || span == implied {
+            return Ok(());
+        }
+        self.out.push_str(" @");
+        if span.file != FileId::MAIN {
+            write!(self.out, "{}:", span.file.0)?;
+        }
+        write!(self.out, "{}..{}", span.start, span.end)
+    }
+
+    fn name(&mut self, name: Option<NameId>) -> fmt::Result {
+        match name {
+            Some(id) => write!(self.out, " ${}", self.names.get(id.0)),
+            None => Ok(()),
+        }
+    }
+
+    /// A definition: `%3: f32:x $name @1..2`.
+    fn value(&mut self, function: &Function, id: ValueId, implied: Span) -> fmt::Result {
+        write!(self.out, "%{}: ", id.0)?;
+        let Some(value) = function.values.get(id.index()) else {
+            return self.out.write_char('?');
+        };
+        write!(self.out, "{}", Carried(value.ty, value.lanes))?;
+        self.name(value.name)?;
+        self.span(value.span, implied)
+    }
+
+    fn function(&mut self, f: &Function) -> fmt::Result {
+        write!(self.out, "\nfn {}", Name(&f.name))?;
+        if f.variant > 0 {
+            write!(self.out, " variant {}", f.variant)?;
+        }
+        if f.library {
+            self.out.push_str(" library");
+        }
+        self.out.push('(');
+        let params = f.regions.get(f.body.index());
+        let params = params.map_or(&[][..], |body| &body.params);
+        for (i, &param) in params.iter().enumerate() {
+            self.out.push_str(if i > 0 { ", " } else { "" });
+            self.value(f, param, Span::default())?;
+        }
+        self.out.push_str(") -> (");
+        for (i, result) in f.results.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(self.out, "{comma}{}", Carried(result.ty, result.lanes))?;
+        }
+        self.out.push(')');
+        self.span(f.span, Span::default())?;
+        writeln!(self.out, " ^{} {{", f.body.0)?;
+        for member in &f.members {
+            let Member { name, ty, mode, .. } = member;
+            let mode = mode_name(*mode);
+            write!(self.out, "  member {}: {} {mode}", Name(name), FullType(ty))?;
+            for (what, (start, count)) in [
+                ("params", member.params),
+                ("results", member.results),
+                ("arrays", member.arrays),
+            ] {
+                if (start, count) != (0, 0) {
+                    write!(self.out, " {what}[{start}, {count}]")?;
+                }
+            }
+            self.out.push('\n');
+        }
+        for (i, array) in f.arrays.iter().enumerate() {
+            write!(self.out, "  array &{i}")?;
+            if let Some(mode) = array.mode {
+                write!(self.out, " {}", mode_name(mode))?;
+            }
+            let element = Carried(array.element, array.lanes);
+            write!(self.out, ": {element}[{}]", array.len)?;
+            self.name(array.name)?;
+            self.span(array.span, Span::default())?;
+            self.out.push('\n');
+        }
+        self.unused(f)?;
+        self.region_tree(f)
+    }
+
+    /// Values that nothing defines and regions that nothing contains keep their numbers.
+    fn unused(&mut self, f: &Function) -> fmt::Result {
+        let mut values = vec![true; f.values.len()];
+        let mut regions = vec![true; f.regions.len()];
+        if let Some(body) = regions.get_mut(f.body.index()) {
+            *body = false;
+        }
+        for region in &f.regions {
+            let results = region.insts.iter().flat_map(|inst| {
+                let first = inst.results.first.index();
+                let end = first.saturating_add(inst.results.count as usize);
+                first..end.min(f.values.len())
+            });
+            for value in region.params.iter().map(|p| p.index()).chain(results) {
+                if let Some(unused) = values.get_mut(value) {
+                    *unused = false;
+                }
+            }
+            for inner in region.insts.iter().flat_map(|inst| inst.kind.regions()) {
+                if let Some(unused) = regions.get_mut(inner.index()) {
+                    *unused = false;
+                }
+            }
+        }
+        for id in (0..f.values.len()).filter(|&id| values[id]) {
+            self.out.push_str("  unused ");
+            self.value(f, ValueId(id as u32), Span::default())?;
+            self.out.push('\n');
+        }
+        for id in (0..f.regions.len()).filter(|&id| regions[id]) {
+            writeln!(self.out, "  unused ^{id}")?;
+        }
+        Ok(())
+    }
+
+    /// The body's instructions and everything inside, to the closing brace. A region that is met again is not printed again.
+    fn region_tree(&mut self, f: &Function) -> fmt::Result {
+        let mut printed = vec![false; f.regions.len()];
+        let mut stack = vec![Open {
+            region: f.body,
+            at: 0,
+            arms: 0,
+        }];
+        loop {
+            let depth = stack.len();
+            let Some(open) = stack.last_mut() else {
+                self.out.push_str("}\n");
+                return Ok(());
+            };
+            let region = f.regions.get(open.region.index());
+            let Some(inst) = region.and_then(|r| r.insts.get(open.at)) else {
+                stack.pop();
+                continue;
+            };
+            if open.arms == 0 {
+                self.indent(depth);
+                self.head(f, inst)?;
+            }
+            let Some(inner) = inst.kind.regions().nth(open.arms) else {
+                if open.arms > 0 {
+                    self.indent(depth);
+                    self.out.push('}');
+                }
+                open.at += 1;
+                open.arms = 0;
+                self.span(inst.span, Span::default())?;
+                self.out.push('\n');
+                continue;
+            };
+            open.arms += 1;
+            if open.arms > 1 {
+                self.indent(depth);
+                self.out.push_str("} else");
+            }
+            write!(self.out, " ^{}", inner.0)?;
+            if matches!(inst.kind, InstKind::Loop(_)) {
+                self.carried(f, inner, &inst.args)?;
+            }
+            self.out.push_str(" {\n");
+            if let Some(printed) = printed.get_mut(inner.index())
+                && !std::mem::replace(printed, true)
+            {
+                stack.push(Open {
+                    region: inner,
+                    at: 0,
+                    arms: 0,
+                });
+            }
+        }
+    }
+
+    fn indent(&mut self, depth: usize) {
+        for _ in 0..depth.min(MAX_INDENT) {
+            self.out.push_str("  ");
+        }
+    }
+
+    /// What a loop carries: its parameters and their initial values.
+    fn carried(&mut self, f: &Function, region: RegionId, initial: &[ValueId]) -> fmt::Result {
+        let region = f.regions.get(region.index());
+        let params = region.map_or(&[][..], |r| &r.params);
+        if params.is_empty() && initial.is_empty() {
+            return Ok(());
+        }
+        self.out.push_str(" (");
+        for i in 0..params.len().max(initial.len()) {
+            self.out.push_str(if i > 0 { ", " } else { "" });
+            match params.get(i) {
+                Some(&param) => self.value(f, param, Span::default())?,
+                None => self.out.push('?'),
+            }
+            match initial.get(i) {
+                Some(value) => write!(self.out, " = %{}", value.0)?,
+                None => self.out.push_str(" = ?"),
+            }
+        }
+        self.out.push(')');
+        Ok(())
+    }
+
+    /// An instruction up to its regions or its span.
+    fn head(&mut self, f: &Function, inst: &Inst) -> fmt::Result {
+        let Results { first, count } = inst.results;
+        // A count that cannot be true is not worth printing.
+        for i in 0..count.min(f.values.len() as u32) {
+            self.out.push_str(if i > 0 { ", " } else { "" });
+            self.value(f, ValueId(first.0.saturating_add(i)), inst.span)?;
+        }
+        if count > 0 {
+            self.out.push_str(" = ");
+        }
+        let args = List(&inst.args[..]);
+        let (globals, functions) = (&self.globals, &self.functions);
+        let out = &mut self.out;
+        match &inst.kind {
+            InstKind::Const(bits) => {
+                let ty = f
+                    .values
+                    .get(first.index())
+                    .map_or(Scalar::Resource, |v| v.ty);
+                write!(out, "const {}", Literal(ty, *bits))
+            }
+            InstKind::Op(op) => write!(out, "{} {args}", op.info().name),
+            InstKind::Global(id, scalar) => write!(out, "global {}[{scalar}]", globals.get(id.0)),
+            InstKind::Resource(id) => write!(out, "resource {}", self.resources.get(id.0)),
+            InstKind::Shadow(Direction::X) => write!(out, "ddx {args}"),
+            InstKind::Shadow(Direction::Y) => write!(out, "ddy {args}"),
+            InstKind::ArrayZero(array) => write!(out, "array_zero &{}", array.0),
+            InstKind::ArrayCopy { to, from } => write!(out, "array_copy &{}, &{}", to.0, from.0),
+            InstKind::Load(array) => write!(out, "load &{}[{args}]", array.0),
+            InstKind::Store(array) => {
+                let (index, element) = inst.args.split_at(inst.args.len().min(1));
+                write!(
+                    out,
+                    "store &{}[{}], {}",
+                    array.0,
+                    List(index),
+                    List(element)
+                )
+            }
+            InstKind::Sample(texture, channels) => {
+                let name = channels_name(*channels);
+                write!(out, "{name} {}({args})", self.textures.get(texture.0))
+            }
+            InstKind::MakeClosure(id) => {
+                write!(out, "make_closure {}({args})", self.closures.get(id.0))
+            }
+            InstKind::ClosureAdd => write!(out, "closure_add {args}"),
+            InstKind::ClosureScale => write!(out, "closure_scale {args}"),
+            InstKind::Call(callee, arrays) => {
+                write!(out, "call {}({args})", functions.get(callee.0))?;
+                match &arrays[..] {
+                    [] => Ok(()),
+                    arrays => write!(out, " [{}]", List(arrays)),
+                }
+            }
+            InstKind::If(..) => write!(out, "if {args}"),
+            InstKind::Loop(_) => out.write_str("loop"),
+            InstKind::Block(_) => out.write_str("block"),
+            InstKind::Yield => write!(out, "yield{}", Spaced(args)),
+            InstKind::Break(to) => write!(out, "break ^{}{}", to.0, Spaced(args)),
+            InstKind::Continue(to) => write!(out, "continue ^{}{}", to.0, Spaced(args)),
+            InstKind::Return => write!(out, "return{}", Spaced(args)),
+            InstKind::Unreachable => out.write_str("unreachable"),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+use super::*;
+use crate::codes::Code;
+use crate::module::*;
+use crate::ops::Op;
+use crate::span::{FileId, Span};
+use crate::types::{Scalar, Type};
+use crate::verify;
+use std::collections::HashSet;
+
+/// A module with every kind of instruction, as it prints.
+const EVERY_KIND: &str = include_str!("every_kind.adir");
+
+fn read(text: &str) -> Module {
+    parse(text, FileId(7)).unwrap_or_else(|d| panic!("{} at {:?}", d.message, d.span))
+}
+
+/// What is wrong with a text: the code, and the text it points at.
+fn mistake(text: &str) -> (Code, &str) {
+    let diagnostic = parse(text, FileId(7)).expect_err("the text is wrong");
+    assert_eq!(diagnostic.span.file, FileId(7));
+    let at = diagnostic.span.start as usize..diagnostic.span.end as usize;
+    (diagnostic.code, &text[at])
+}
+
+/// A module of one function with that body.
+fn with_body(body: &str) -> String {
+    format!("adumbra ir 1 entry main fn main() -> () ^0 {{ {body} }}")
+}
+
+#[test]
+fn every_kind_of_instruction_reads_and_prints() {
+    let module = read(EVERY_KIND);
+    let insts = module.functions.iter().flat_map(|f| &f.regions);
+    let kinds: HashSet<_> = insts
+        .flat_map(|r| &r.insts)
+        .map(|i| std::mem::discriminant(&i.kind))
+        .collect();
+    assert_eq!(
+        kinds.len(),
+        22,
+        "extend every_kind.adir when a kind is added"
+    );
+    assert_eq!(print(&module, Spans::Shown), EVERY_KIND);
+    verify(&module).unwrap();
+}
+
+#[test]
+fn what_is_read_is_what_was_printed() {
+    let module = read(EVERY_KIND);
+    assert_eq!(read(&print(&module, Spans::Shown)), module);
+
+    let entry = module.entry();
+    assert_eq!(module.functions.len(), 3);
+    assert_eq!(entry.values[8].name, Some(NameId(2)));
+    assert_eq!(entry.values[8].span, Span::new(FileId::MAIN, 11, 12));
+    assert_eq!(entry.values[9].span, Span::default());
+    assert_eq!(entry.values[4].span, Span::new(FileId(2), 7, 9));
+    assert_eq!(entry.arrays[0].element, Scalar::F32);
+    assert_eq!(module.functions[1].variant, 2);
+    assert!(module.functions[1].library);
+    assert_eq!(
+        module.inputs[1].default,
+        [0.1, -0.0, f32::INFINITY].map(f32::to_bits)
+    );
+    assert_eq!(module.names[3], "a \"b\" \nü");
+    let Type::Struct(ray) = &module.globals[2].ty else {
+        panic!("a struct is read as a struct");
+    };
+    assert_eq!(ray.members.len(), 2);
+}
+
+#[test]
+fn without_spans_all_else_is_kept() {
+    let hidden = print(&read(EVERY_KIND), Spans::Hidden);
+    assert!(!hidden.contains('@'));
+    let module = read(&hidden);
+    assert_eq!(print(&module, Spans::Shown), hidden);
+    assert_eq!(module.entry().values.len(), 44);
+}
+
+#[test]
+fn every_op_reads_back() {
+    for &op in Op::ALL {
+        let name = op.info().name;
+        let module = read(&with_body(&format!("%0: f32 = {name} %0 return")));
+        assert_eq!(
+            module.entry().regions[0].insts[0].kind,
+            InstKind::Op(op),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn comments_and_layout_mean_nothing() {
+    let module = read("adumbra ir 1// a\nentry f fn f(//\n)->()^0{return}//");
+    assert_eq!(
+        module,
+        read("adumbra ir 1 entry f fn f() -> () ^0 { return }")
+    );
+}
+
+#[test]
+fn numbers_read_to_the_bit() {
+    for bits in [
+        0,
+        1,
+        0x8000_0000,
+        0x7f7f_ffff,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        0x7f80_0001,
+    ] {
+        let mut module = read(&with_body("%0: f32 = const 1.0 return"));
+        module.functions[0].regions[0].insts[0].kind = InstKind::Const(bits);
+        assert_eq!(read(&print(&module, Spans::Shown)), module, "{bits:#x}");
+    }
+}
+
+#[test]
+fn mistakes_have_codes_and_places() {
+    let cases = [
+        ("", Code::IrSyntax, ""),
+        ("adumbra ir 2", Code::IrSyntax, "2"),
+        ("adumbra ir 1", Code::IrSyntax, ""),
+        ("adumbra ir 1 entry f", Code::IrUnknownName, "f"),
+        ("adumbra ir 1 global x: flaot", Code::IrSyntax, "flaot"),
+        ("adumbra ir 1 global x: float4[", Code::IrSyntax, ""),
+        ("adumbra ir 1 global \"x", Code::IrSyntax, "\"x"),
+        ("adumbra ir 1 input x: int = 1.5", Code::IrSyntax, "1.5"),
+        ("adumbra ir 1 \u{0} \u{1F600}", Code::IrSyntax, "\u{0}"),
+    ];
+    for (text, code, at) in cases {
+        let (found, place) = mistake(text);
+        assert_eq!(found, code, "{text}");
+        assert_eq!(place, at, "{text}");
+    }
+    let cases = [
+        ("frobnicate %0", Code::IrUnknownName, "frobnicate"),
+        ("call nobody() return", Code::IrUnknownName, "nobody"),
+        (
+            "%0: f32 = global nothing[0]",
+            Code::IrUnknownName,
+            "nothing",
+        ),
+        ("%0: f32 $nobody = const 1.0", Code::IrUnknownName, "nobody"),
+        ("%0: f32 = const one", Code::IrSyntax, "one"),
+        ("%0: f33 = const 1.0", Code::IrSyntax, "f33"),
+        ("%0: f32:z = const 1.0", Code::IrSyntax, "z"),
+        ("%0: f32, %2: f32 = const 1.0", Code::IrSyntax, "%2"),
+        ("%1: f32 = const 1.0 return", Code::IrSyntax, "%1"),
+        (
+            "unused %0: f32 %0: f32 = const 1.0 return",
+            Code::IrDuplicate,
+            "%0",
+        ),
+        ("block ^0 { yield } return", Code::IrDuplicate, "^0"),
+        ("block ^5 { yield } return", Code::IrSyntax, "^5"),
+        ("if %0 ^1 { yield } return", Code::IrSyntax, "return"),
+        (
+            "%99999999999: f32 = const 1.0",
+            Code::IrSyntax,
+            "%99999999999",
+        ),
+        ("array &1: f32[4]", Code::IrSyntax, "&1"),
+        ("return @1", Code::IrSyntax, "@1"),
+        ("return @1..2 3", Code::IrSyntax, "3"),
+        ("%0: f32 = call main)", Code::IrSyntax, ")"),
+    ];
+    for (body, code, at) in cases {
+        let text = with_body(body);
+        assert_eq!(mistake(&text), (code, at), "{body}");
+    }
+}
+
+#[test]
+fn deep_types_are_refused_and_the_deepest_are_read() {
+    use crate::limits::MAX_TYPE_DEPTH;
+    let nested = |depth: usize| {
+        let open = "struct s {m: ".repeat(depth - 1);
+        let close = "}".repeat(depth - 1);
+        format!("adumbra ir 1 global g: {open}float{close} entry f fn f() -> () ^0 {{ return }}")
+    };
+    verify(&read(&nested(MAX_TYPE_DEPTH))).unwrap();
+    assert_eq!(mistake(&nested(MAX_TYPE_DEPTH + 1)).0, Code::IrTooLarge);
+    assert_eq!(mistake(&nested(100_000)).0, Code::IrTooLarge);
+    let arrays = format!(
+        "adumbra ir 1 global g: float{}",
+        "[1]".repeat(MAX_TYPE_DEPTH)
+    );
+    assert_eq!(mistake(&arrays).0, Code::IrTooLarge);
+}
+
+#[test]
+fn large_types_are_refused() {
+    for ty in [
+        "float[65537]",
+        "float[65536][65536][65536][65536]",
+        "struct s {}[65537]",
+        "struct s {a: float[65536]}",
+    ] {
+        let text = format!("adumbra ir 1 output o: {ty} entry f");
+        assert_eq!(mistake(&text).0, Code::IrTooLarge, "{ty}");
+    }
+    read("adumbra ir 1 output o: float[65536] entry #0");
+}
+
+#[test]
+fn long_texts_are_refused() {
+    let text = " ".repeat(MAX_TEXT + 1);
+    assert_eq!(
+        parse(&text, FileId::MAIN).unwrap_err().code,
+        Code::IrTooLarge
+    );
+    assert_eq!(
+        parse(&text[1..], FileId::MAIN).unwrap_err().code,
+        Code::IrSyntax
+    );
+}
+
+#[test]
+fn deep_nesting_neither_overflows_nor_takes_quadratic_text() {
+    let depth = 100_000;
+    let mut body = String::new();
+    for i in 1..=depth {
+        body.push_str(&format!("block ^{i} {{ "));
+    }
+    body.push_str(&"yield } ".repeat(depth));
+    body.push_str("return");
+    let module = read(&with_body(&body));
+    assert!(print(&module, Spans::Shown).len() < 100 * 2 * depth);
+    assert!(verify(&module).is_err());
+}
+
+#[test]
+fn any_cut_or_changed_text_is_read_or_refused() {
+    let bytes = EVERY_KIND.as_bytes();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let mut read = 0;
+    for _ in 0..3_000 {
+        let mut text = bytes.to_vec();
+        match random(3) {
+            0 => text.truncate(random(bytes.len())),
+            1 => {
+                let (a, b) = (random(bytes.len()), random(bytes.len()));
+                text.swap(a, b);
+            }
+            _ => {
+                let at = random(bytes.len());
+                text[at] = b"0123456789%^&@{}()[]:=,.\"\\ -xn"[random(30)];
+            }
+        }
+        let text = String::from_utf8_lossy(&text);
+        if let Ok(module) = parse(&text, FileId::MAIN) {
+            read += 1;
+            let printed = print(&module, Spans::Shown);
+            if verify(&module).is_ok() {
+                assert_eq!(parse(&printed, FileId::MAIN).unwrap(), module, "{printed}");
+            }
+        }
+    }
+    assert!(read > 100, "too few of the changed texts are read: {read}");
+}
+
+#[test]
+fn broken_modules_print() {
+    let mut module = read(EVERY_KIND);
+    let entry = &mut module.functions[0];
+    entry.regions[1].insts[0].kind = InstKind::If(RegionId(0), RegionId(77));
+    entry.regions[1].insts[0].results = Results {
+        first: ValueId(u32::MAX),
+        count: u32::MAX,
+    };
+    entry.regions[0].insts[0].kind = InstKind::Global(GlobalId(9), 0);
+    entry.regions[3].params.push(ValueId(1000));
+    entry.body = RegionId(1);
+    entry.values[0].name = Some(NameId(1000));
+    module.entry = FuncId(55);
+    assert!(print(&module, Spans::Shown).contains("entry #55"));
+    assert!(verify(&module).is_err());
+}

@@ -1,0 +1,585 @@
+//! Each test breaks one invariant of an otherwise sound module, and sees just that one reported.
+
+use super::*;
+use crate::span::FileId;
+use crate::text::parse;
+use crate::types::{Lanes, StructType};
+use std::sync::Arc;
+
+fn read(text: &str) -> Module {
+    parse(text, FileId::MAIN).unwrap_or_else(|d| panic!("{} at {:?}", d.message, d.span))
+}
+
+/// Declarations, and a shader without parameters whose body is given.
+fn shader(declarations: &str, signature: &str, body: &str) -> Module {
+    let module = read(&format!(
+        "adumbra ir 1
+        global uvw: float3 global flag: bool texture wood resource tab closure glow(float, int)
+        names u
+        {declarations}
+        entry main
+        fn main{signature} ^0 {{ {body} }}
+        fn twice(%0: f32) -> (f32) ^0 {{ return %0 }}
+        fn fill() -> () ^0 {{ array &0 out: f32[4] return }}"
+    ));
+    module
+}
+
+/// A shader with that body and nothing else.
+fn body(body: &str) -> Module {
+    shader("", "() -> ()", body)
+}
+
+fn sound(module: &Module) {
+    if let Err(violations) = verify(module) {
+        panic!("{}", violations[0]);
+    }
+}
+
+/// The invariants that do not hold, each once.
+fn broken(module: &Module) -> Vec<Rule> {
+    let mut rules = match verify(module) {
+        Ok(()) => Vec::new(),
+        Err(violations) => violations.iter().map(|v| v.rule).collect(),
+    };
+    rules.dedup();
+    rules
+}
+
+#[track_caller]
+fn breaks(rule: Rule, module: &Module) {
+    assert_eq!(broken(module), [rule]);
+}
+
+/// A sound body to change: a value, a branch, a loop.
+fn example() -> Module {
+    let module = shader(
+        "input n: int = 1 output o: float",
+        "(%0: i32) -> (f32:x)",
+        "%1: f32:xy = global uvw[0]
+         %2: bool = global flag[0]
+         %3: f32:x = if %2 ^1 { yield %1 } else ^2 { %4: f32 = const 1.0 yield %4 }
+         %5: f32:x = loop ^3 (%6: f32:x = %3) {
+           %7: f32:x = mul %6, %6
+           if %2 ^4 { continue ^3 %7 } else ^5 { break ^3 %6 }
+           unreachable
+         }
+         return %5",
+    );
+    sound(&module);
+    module
+}
+
+fn region(module: &mut Module, id: usize) -> &mut Region {
+    &mut module.functions[0].regions[id]
+}
+
+#[test]
+fn tree() {
+    let mut module = example();
+    region(&mut module, 0).insts[2].kind = InstKind::If(RegionId(1), RegionId(1));
+    region(&mut module, 2).insts.clear();
+    breaks(Rule::Tree, &module);
+
+    let mut module = example();
+    module.functions[0].regions.push(Region::default());
+    sound(&module);
+    let inst = region(&mut module, 0).insts[0].clone();
+    region(&mut module, 6).insts.push(inst);
+    breaks(Rule::Tree, &module);
+
+    let mut module = body("block ^1 { yield } return");
+    region(&mut module, 0).insts[0].kind = InstKind::Block(RegionId(9));
+    region(&mut module, 1).insts.clear();
+    breaks(Rule::Tree, &module);
+
+    // A region inside itself.
+    let mut module = body("block ^1 { block ^2 { yield } yield } return");
+    region(&mut module, 1).insts[0].kind = InstKind::Block(RegionId(1));
+    region(&mut module, 2).insts.clear();
+    breaks(Rule::Tree, &module);
+
+    let mut module = body("return");
+    module.functions[0].body = RegionId(1);
+    breaks(Rule::Tree, &module);
+}
+
+#[test]
+fn depth() {
+    let nested = |depth: usize| {
+        let open: String = (1..depth).map(|i| format!("block ^{i} {{ ")).collect();
+        body(&format!("{open} {} return", "yield } ".repeat(depth - 1)))
+    };
+    sound(&nested(MAX_REGION_DEPTH));
+    let violations = verify(&nested(MAX_REGION_DEPTH + 1)).unwrap_err();
+    assert_eq!(violations[0].rule, Rule::Depth);
+}
+
+#[test]
+fn terminator() {
+    let mut module = body("block ^1 { yield } return");
+    region(&mut module, 1).insts.clear();
+    breaks(Rule::Terminator, &module);
+
+    let mut module = body("%0: f32 = const 1.0 return");
+    region(&mut module, 0).insts.pop();
+    breaks(Rule::Terminator, &module);
+    breaks(Rule::Terminator, &body("return unreachable"));
+}
+
+#[test]
+fn definition() {
+    let mut module = body("%0: f32 = const 1.0 %1: f32 = const 2.0 return");
+    region(&mut module, 0).insts[1].results.first = ValueId(0);
+    breaks(Rule::Definition, &module);
+
+    let mut module = example();
+    region(&mut module, 3).params.push(ValueId(0));
+    assert_eq!(broken(&module)[0], Rule::Definition);
+
+    // Ids beyond the table, to the end of the number range.
+    for first in [2, u32::MAX] {
+        let mut module = body("%0: f32 = const 1.0 %1: f32 = const 2.0 return");
+        region(&mut module, 0).insts[1].results.first = ValueId(first);
+        assert!(broken(&module).contains(&Rule::Definition));
+    }
+    let mut module = example();
+    region(&mut module, 3).params[0] = ValueId(99);
+    assert!(broken(&module).contains(&Rule::Definition));
+}
+
+#[test]
+fn dominance() {
+    sound(&body("unused %0: f32 return"));
+    breaks(
+        Rule::Dominance,
+        &body("%0: f32 = neg %1 %1: f32 = const 1.0 return"),
+    );
+    breaks(
+        Rule::Dominance,
+        &body("unused %1: f32 %0: f32 = neg %1 return"),
+    );
+    breaks(Rule::Dominance, &body("%0: f32 = neg %0 return"));
+    breaks(
+        Rule::Dominance,
+        &body("block ^1 { %0: f32 = const 1.0 yield } %1: f32 = neg %0 return"),
+    );
+    // The other branch's value.
+    breaks(
+        Rule::Dominance,
+        &body(
+            "%0: bool = const true
+             if %0 ^1 { %1: f32 = const 1.0 yield } else ^2 { %2: f32 = neg %1 yield } return",
+        ),
+    );
+    // The result of a loop inside it.
+    breaks(
+        Rule::Dominance,
+        &body("%0: f32 = const 1.0 %1: f32 = loop ^1 { %2: f32 = neg %1 break ^1 %0 } return"),
+    );
+    let mut module = body("%0: f32 = const 1.0 %1: f32 = neg %0 return");
+    region(&mut module, 0).insts[1].args[0] = ValueId(u32::MAX);
+    assert_eq!(broken(&module), [Rule::Dominance, Rule::Operands]);
+}
+
+#[test]
+fn parameters() {
+    let mut module = body("unused %0: f32 block ^1 { yield } return");
+    region(&mut module, 1).params.push(ValueId(0));
+    breaks(Rule::Parameters, &module);
+}
+
+#[test]
+fn operands() {
+    let wrong = [
+        "%1: f32 = const 1.0 %2: f32 = add %1",
+        "%1: f32 = const 1.0 %2: f32 = neg %1, %1",
+        "%1: f32 = neg %0",
+        "%1: f32 = const 1.0 %2: i32 = neg %1",
+        "%1: u32 = const 1 %2: i32 = iadd %0, %1",
+        "%1: u32 = const 1 %2: i32 = iadd %1, %1",
+        "%1: i32, %2: i32 = iadd %0, %0",
+        "iadd %0, %0",
+        "%1: i32 = global uvw[0]",
+        "%1: bool = resource tab",
+        "%1: f32 = ddx %0",
+        "%1: f32 = const 1.0 %2: i32 = ddx %1",
+        "%1: f32 = load &0[%0]",
+        "%1: u32 = const 1 %2: i32 = load &0[%1]",
+        "%1: f32 = const 1.0 store &0[%0], %1",
+        "array_copy &0, &1",
+        "array_copy &0, &2",
+        "%1: f32, %2: f32, %3: f32 = sample_color wood(%0, %0)",
+        "%1: f32 = const 1.0 %2: f32 = sample_color wood(%1, %1)",
+        "%1: f32 = const 1.0 %2: f32, %3: f32 = sample_alpha wood(%1, %1)",
+        "%1: closure = make_closure glow(%0, %0)",
+        "%1: closure = const empty %2: closure = closure_add %1, %0",
+        "%1: closure = const empty %2: closure = closure_scale %1, %0",
+        "%1: closure = const empty %2: f32 = const 1.0 %3: closure = closure_scale %1, %2, %2",
+        "if %0 ^1 { yield } else ^2 { yield }",
+        "%1: f32, %2: f32 = const 1.0",
+        "const 0x1",
+    ];
+    let arrays = "array &0: i32[4] array &1: f32[4] array &2: i32[5] %0: i32 = const 1";
+    sound(&body(&format!("{arrays} return")));
+    for text in wrong {
+        assert_eq!(
+            broken(&body(&format!("{arrays} {text} return"))),
+            [Rule::Operands],
+            "{text}"
+        );
+    }
+    // What takes no operands and what gives no results.
+    let kinds = [
+        "%1: f32 = const 1.0",
+        "array_zero &0",
+        "array_copy &0, &0",
+        "block ^1 { yield }",
+        "%1: resource = resource tab",
+        "%1: f32 = global uvw[0]",
+    ];
+    for text in kinds {
+        let mut module = body(&format!("{arrays} {text} return"));
+        sound(&module);
+        region(&mut module, 0).insts[1].args.push(ValueId(0));
+        assert_eq!(broken(&module), [Rule::Operands], "{text}");
+    }
+    for text in ["array_zero &0", "array_copy &0, &0", "store &0[%0], %0"] {
+        let text = format!("{arrays} %1: i32 = {text} return");
+        assert_eq!(broken(&body(&text)), [Rule::Operands], "{text}");
+    }
+    breaks(Rule::Operands, &body("%0: f32 = return"));
+    breaks(Rule::Operands, &body("%0: f32 = unreachable"));
+}
+
+#[test]
+fn constant() {
+    sound(&body(
+        "%0: bool = const true %1: closure = const empty return",
+    ));
+    breaks(Rule::Constant, &body("%0: bool = const 0x2 return"));
+    breaks(Rule::Constant, &body("%0: closure = const 0x1 return"));
+    breaks(Rule::Constant, &body("%0: resource = const 0x0 return"));
+    breaks(
+        Rule::Constant,
+        &shader("input b: bool = 0x2", "(%0: bool) -> ()", "return"),
+    );
+}
+
+#[test]
+fn id() {
+    let mut module = example();
+    module.entry = FuncId(3);
+    breaks(Rule::Id, &module);
+
+    let wrong = [
+        "%1: f32 = global #2[0]",
+        "%1: f32 = global uvw[3]",
+        "%1: resource = resource #1",
+        "%1: f32 = load &1[%0]",
+        "store &1[%0], %0",
+        "array_zero &1",
+        "array_copy &0, &1",
+        "array_copy &1, &0",
+        "%1: f32 = const 1.0 %2: f32 = sample_alpha #1(%1, %1)",
+        "%1: closure = make_closure #1()",
+        "call #3()",
+        "call fill() [&1]",
+        "%1: f32 $#1 = const 1.0",
+        "%1: f32 $#4294967295 = const 1.0",
+    ];
+    for text in wrong {
+        let text = format!("array &0: f32[4] %0: i32 = const 1 {text} return");
+        assert_eq!(broken(&body(&text)), [Rule::Id], "{text}");
+    }
+    breaks(Rule::Id, &body("array &0: f32[4] $#1 return"));
+}
+
+#[test]
+fn jump() {
+    let jumps = [
+        "yield",
+        "loop ^1 { yield } return",
+        "break ^0",
+        "break ^7",
+        "continue ^0",
+        "block ^1 { continue ^1 } return",
+        "block ^1 { yield } block ^2 { break ^1 } return",
+        "%0: bool = const true if %0 ^1 { break ^1 } else ^2 { yield } return",
+        "%0: bool = const true if %0 ^1 { break ^2 } else ^2 { yield } return",
+    ];
+    for text in jumps {
+        assert_eq!(broken(&body(text)), [Rule::Jump], "{text}");
+    }
+}
+
+#[test]
+fn edge() {
+    let edges = [
+        "return %0",
+        "block ^1 { yield %0 } return",
+        "%1: f32 = block ^1 { yield } return",
+        "%1: i32 = block ^1 { break ^1 %0 } return",
+        "block ^1 { break ^1 %0 } return",
+        "%1: f32 = loop ^1 { break ^1 } return",
+        "loop ^1 { continue ^1 %0 } return",
+        "loop ^1 (%1: f32 = %0) { continue ^1 } return",
+        "loop ^1 (%1: i32 = %0) { break ^1 } return",
+    ];
+    for text in edges {
+        let text = format!("%0: f32 = const 1.0 {text}");
+        assert_eq!(broken(&body(&text)), [Rule::Edge], "{text}");
+    }
+    let mut module = example();
+    region(&mut module, 0).insts[3].args.clear();
+    assert!(broken(&module).contains(&Rule::Edge));
+}
+
+#[test]
+fn call() {
+    let prologue = "array &0: f32[4] array &1: i32[4] array &2: f32[5] %0: f32 = const 1.0";
+    let text = format!("{prologue} %1: f32 = call twice(%0) call fill() [&0] return");
+    sound(&body(&text));
+    let calls = [
+        "%1: f32 = call twice()",
+        "%1: f32 = call twice(%0, %0)",
+        "call twice(%0)",
+        "%1: i32 = call twice(%0)",
+        "%1: f32, %2: f32 = call twice(%0)",
+        "%1: f32 = call twice(%0) [&0]",
+        "%1: i32 = const 1 %2: f32 = call twice(%1)",
+        "call fill()",
+        "call fill() [&0, &0]",
+        "call fill() [&1]",
+        "call fill() [&2]",
+    ];
+    for text in calls {
+        let text = format!("{prologue} {text} return");
+        assert_eq!(broken(&body(&text)), [Rule::Call], "{text}");
+    }
+}
+
+#[test]
+fn array() {
+    let half = MAX_ARRAY_ELEMENTS / 2;
+    sound(&body(&format!(
+        "array &0: f32[{half}] array &1: i32[{half}] return"
+    )));
+    let text = format!("array &0: f32[{half}] array &1: i32[{half}] array &2: i32[1] return");
+    breaks(Rule::Array, &body(&text));
+    let text = "array &0: f32[4294967295] array &1: f32[4294967295] return";
+    breaks(Rule::Array, &body(text));
+    breaks(Rule::Array, &body("array &0: f32[0] return"));
+
+    let mut module = body("return");
+    let fill = &mut module.functions[2];
+    let local = Array {
+        mode: None,
+        ..fill.arrays[0]
+    };
+    fill.arrays.insert(1, local);
+    sound(&module);
+    module.functions[2].arrays.swap(0, 1);
+    breaks(Rule::Array, &module);
+    module.functions[2].arrays.remove(0);
+    module.functions[2].arrays[0].mode = Some(Mode::Return);
+    breaks(Rule::Array, &module);
+}
+
+#[test]
+fn member() {
+    let mut module = example();
+    let member = Member {
+        name: "n".into(),
+        ty: Type::Scalar(Scalar::I32),
+        mode: Mode::In,
+        params: (0, 1),
+        results: (1, 0),
+        arrays: (0, 0),
+    };
+    module.functions[0].members.push(member);
+    sound(&module);
+    for change in [
+        |m: &mut Member| m.params = (1, 1),
+        |m: &mut Member| m.params = (u32::MAX, 1),
+        |m: &mut Member| m.results = (0, 2),
+        |m: &mut Member| m.arrays = (0, 1),
+    ] {
+        let mut module = module.clone();
+        change(&mut module.functions[0].members[0]);
+        breaks(Rule::Member, &module);
+    }
+}
+
+#[test]
+fn entry() {
+    sound(&shader(
+        "input a: float3 = 0.0, 0.0, 0.0",
+        "(%0: f32, %1: f32, %2: f32) -> ()",
+        "return",
+    ));
+    breaks(Rule::Entry, &shader("", "(%0: f32) -> ()", "return"));
+    breaks(
+        Rule::Entry,
+        &shader("input a: int = 1", "(%0: f32) -> ()", "return"),
+    );
+    breaks(
+        Rule::Entry,
+        &shader("input a: float", "(%0: f32) -> ()", "return"),
+    );
+    breaks(
+        Rule::Entry,
+        &shader("input a: float = 1.0, 0x0", "(%0: f32) -> ()", "return"),
+    );
+    breaks(Rule::Entry, &shader("output o: int", "() -> ()", "return"));
+    let mut module = body("return");
+    module.entry = FuncId(2);
+    breaks(Rule::Entry, &module);
+}
+
+#[test]
+fn types() {
+    let with_output = |ty: Type| {
+        let mut module = body("return");
+        let name = "o".into();
+        module.globals.push(Global { name, ty });
+        module
+    };
+    let deep = |depth: usize| {
+        let mut ty = Type::FLOAT;
+        for _ in 1..depth {
+            let members = vec![("m".into(), ty)];
+            ty = Type::Struct(Arc::new(StructType {
+                name: "s".into(),
+                members,
+            }));
+        }
+        ty
+    };
+    sound(&with_output(Type::Matrix(4)));
+    sound(&with_output(deep(MAX_TYPE_DEPTH)));
+    breaks(Rule::Type, &with_output(deep(MAX_TYPE_DEPTH + 1)));
+    breaks(Rule::Type, &with_output(Type::Vector(1)));
+    breaks(Rule::Type, &with_output(Type::Vector(5)));
+    breaks(Rule::Type, &with_output(Type::Matrix(0)));
+    breaks(Rule::Type, &with_output(Type::Scalar(Scalar::Closure)));
+    breaks(
+        Rule::Type,
+        &with_output(Type::Array(Arc::new(Type::FLOAT), 2)),
+    );
+
+    // Structs that double at each level: as many scalars, or none at all.
+    for leaf in [Some(("m".to_string(), Type::FLOAT)), None] {
+        let members = leaf.into_iter().collect();
+        let mut ty = Type::Struct(Arc::new(StructType {
+            name: "s".into(),
+            members,
+        }));
+        for _ in 2..MAX_TYPE_DEPTH {
+            let members = vec![("a".into(), ty.clone()), ("b".into(), ty)];
+            ty = Type::Struct(Arc::new(StructType {
+                name: "s".into(),
+                members,
+            }));
+        }
+        breaks(Rule::Type, &with_output(ty));
+    }
+
+    let large = |n: u32| {
+        let mut module = body("return");
+        let params = vec![Type::Array(Arc::new(Type::FLOAT), n)];
+        let name = "large".into();
+        module.closures.push(ClosureShape { name, params });
+        module
+    };
+    sound(&large(MAX_TYPE_SCALARS as u32));
+    breaks(Rule::Type, &large(MAX_TYPE_SCALARS as u32 + 1));
+    breaks(Rule::Type, &large(u32::MAX));
+}
+
+#[test]
+fn shadowless() {
+    let lanes = [
+        "%0: i32:x = const 1",
+        "unused %0: bool:y",
+        "%0: f32:x = const 1.0",
+        "array &0: i32:x[4]",
+        "%0: f32:x = global uvw[0] %1: f32:x = ddx %0",
+        "%0: f32:x = global uvw[0] %1: f32:x = sample_alpha wood(%0, %0)",
+        "%0: i32 = const 1 %1: f32:x = i2f %0",
+    ];
+    for text in lanes {
+        assert_eq!(
+            broken(&body(&format!("{text} return"))),
+            [Rule::Shadowless],
+            "{text}"
+        );
+    }
+    let text = "input a: float = 1.0";
+    breaks(
+        Rule::Shadowless,
+        &shader(text, "(%0: f32:x) -> ()", "return"),
+    );
+    let mut module = shader(
+        "output n: int",
+        "() -> (i32)",
+        "%0: i32 = const 1 return %0",
+    );
+    sound(&module);
+    module.functions[0].results[0].lanes = Lanes::X;
+    assert_eq!(broken(&module)[0], Rule::Shadowless);
+}
+
+#[test]
+fn supply() {
+    let prologue =
+        "array &0: f32:x[4] %0: f32:x = global uvw[0] %1: i32 = const 1 %2: f32 = const 1.0";
+    let good = [
+        "%3: f32:x = mul %0, %2",
+        "%3: f32 = mul %0, %0",
+        "%3: f32:x = load &0[%1]",
+        "%3: f32:x = loop ^1 (%4: f32:x = %2) { %5: bool = const true
+           if %5 ^2 { continue ^1 %0 } else ^3 { break ^1 %4 } unreachable }",
+        "%3: f32 = ddy %0",
+    ];
+    for text in good {
+        sound(&body(&format!("{prologue} {text} return")));
+    }
+    let bad = [
+        "%3: f32:xy = mul %0, %2",
+        "%3: f32:y = load &0[%1]",
+        "%3: f32:y = block ^1 { yield %0 }",
+        "%3: f32:x = loop ^1 (%4: f32:x = %2) { break ^1 %4 }",
+        "%3: f32:x = call twice(%0)",
+    ];
+    for text in bad {
+        assert_eq!(
+            broken(&body(&format!("{prologue} {text} return"))),
+            [Rule::Supply],
+            "{text}"
+        );
+    }
+    let text = "%0: f32:x = global uvw[0] return %0";
+    sound(&shader("output o: float", "() -> (f32:x)", text));
+    breaks(
+        Rule::Supply,
+        &shader("output o: float", "() -> (f32:xy)", text),
+    );
+}
+
+#[test]
+fn violations_say_where_and_stop_at_the_limit() {
+    let text = "%0: f32 = const 1.0 block ^1 { %1: f32 = add %0 yield } return";
+    let violation = &verify(&body(text)).unwrap_err()[0];
+    assert_eq!(violation.place, Some((RegionId(1), 0)));
+    assert_eq!(
+        violation.to_string(),
+        "function #0, region ^1, instruction 0: operands do not fit `add` (Operands, rule 7)"
+    );
+    let mut many = String::from("%0: f32 = const 1.0 ");
+    for i in 1..=3 * MAX_VIOLATIONS {
+        many.push_str(&format!("%{i}: f32 = add %0 "));
+    }
+    let violations = verify(&body(&format!("{many} return"))).unwrap_err();
+    assert_eq!(violations.len(), MAX_VIOLATIONS);
+}
