@@ -169,7 +169,7 @@ rows! {
     }
     /// Without its sign; INT_MIN stays.
     IAbs = "iabs", "abs(a)", (a: I32) -> I32 {
-        spec: i64::from(a as i32).abs() as u32,
+        spec: i64::from(a as i32).unsigned_abs() as u32,
         value: W::select(a.lt_signed(a.lit(0)), a.lit(0).minus(a), a),
     }
     /// -1, 0 or 1.

@@ -12,7 +12,7 @@ fn read(text: &str) -> Module {
 
 /// Declarations, and a shader without parameters whose body is given.
 fn shader(declarations: &str, signature: &str, body: &str) -> Module {
-    let module = read(&format!(
+    read(&format!(
         "adumbra ir 1
         global uvw: float3 global flag: bool texture wood resource tab closure glow(float, int)
         names u
@@ -21,8 +21,7 @@ fn shader(declarations: &str, signature: &str, body: &str) -> Module {
         fn main{signature} ^0 {{ {body} }}
         fn twice(%0: f32) -> (f32) ^0 {{ return %0 }}
         fn fill() -> () ^0 {{ array &0 out: f32[4] return }}"
-    ));
-    module
+    ))
 }
 
 /// A shader with that body and nothing else.

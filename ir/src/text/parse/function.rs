@@ -1,16 +1,16 @@
-//! Functions: header, tables, and the region tree, read with a stack of open regions.
+//! Functions: header, tables, and the region tree, read with a stack of open regions. Instructions are read in `inst.rs`.
 
-use super::{Parsed, Parser, PendingCall, Token};
+use super::{Parsed, Parser, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
 use crate::span::Span;
-use crate::types::{Direction, Lanes, Scalar};
+use crate::types::{Lanes, Scalar};
 
 /// A value where it is defined, and where in the text that is. Its own span may be the instruction's, which comes later.
-struct Definition {
-    id: ValueId,
-    ty: Scalar,
+pub(super) struct Definition {
+    pub(super) id: ValueId,
+    pub(super) ty: Scalar,
     lanes: Lanes,
     name: Option<NameId>,
     span: Option<Span>,
@@ -19,7 +19,7 @@ struct Definition {
 
 /// A function so far: values and regions come in the order of the text, not of their numbers.
 #[derive(Default)]
-struct Draft {
+pub(super) struct Draft {
     values: Vec<(u32, Value, Span)>,
     regions: Vec<(u32, Region, Span)>,
     stack: Vec<Open>,
@@ -42,7 +42,7 @@ struct Owner {
 }
 
 /// The region that an `else` has yet to name.
-const MISSING: RegionId = RegionId(u32::MAX);
+pub(super) const MISSING: RegionId = RegionId(u32::MAX);
 
 impl Draft {
     fn define(&mut self, definition: Definition, implied: Span) -> ValueId {
@@ -66,7 +66,7 @@ impl Draft {
     }
 
     /// Appends to the innermost open region; gives where.
-    fn push(
+    pub(super) fn push(
         &mut self,
         kind: InstKind,
         args: Args,
@@ -309,7 +309,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `@1..2`, if it is there.
-    fn span(&mut self) -> Option<Span> {
+    pub(super) fn span(&mut self) -> Option<Span> {
         let Token::Span(span) = self.token else {
             return None;
         };
@@ -318,7 +318,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `%3: f32:x $name @1..2`.
-    fn definition(&mut self) -> Parsed<Definition> {
+    pub(super) fn definition(&mut self) -> Parsed<Definition> {
         let at = self.here();
         let id = ValueId(self.id('%', "a value")?);
         self.expect(Token::Sign(':'))?;
@@ -336,7 +336,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `%1, %2`, perhaps nothing.
-    fn values(&mut self) -> Parsed<Args> {
+    pub(super) fn values(&mut self) -> Parsed<Args> {
         let mut values = Args::new();
         if matches!(self.token, Token::Id('%', _)) {
             loop {
@@ -349,186 +349,12 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    /// `(%1, %2)`.
-    fn arguments(&mut self) -> Parsed<Args> {
-        self.expect(Token::Sign('('))?;
-        let values = self.values()?;
-        self.expect(Token::Sign(')'))?;
-        Ok(values)
-    }
-
-    fn array_id(&mut self) -> Parsed<ArrayId> {
-        Ok(ArrayId(self.id('&', "an array")?))
-    }
-
-    fn region_id(&mut self) -> Parsed<RegionId> {
+    pub(super) fn region_id(&mut self) -> Parsed<RegionId> {
         Ok(RegionId(self.id('^', "a region")?))
     }
 
-    /// `[%1]`.
-    fn index(&mut self) -> Parsed<Args> {
-        self.expect(Token::Sign('['))?;
-        let index = self.values()?;
-        self.expect(Token::Sign(']'))?;
-        Ok(index)
-    }
-
-    fn instruction(&mut self, draft: &mut Draft) -> Parsed<()> {
-        let results = self.results()?;
-        let at = self.here();
-        let word = self.word("an instruction")?;
-        let mut args = Args::new();
-        let kind = match word {
-            "if" => {
-                args = self.values()?;
-                return self.open_region(draft, results, args, |then| InstKind::If(then, MISSING));
-            }
-            "loop" => return self.open_region(draft, results, args, InstKind::Loop),
-            "block" => return self.open_region(draft, results, args, InstKind::Block),
-            "const" => {
-                let ty = results.first().map_or(Scalar::Resource, |d| d.ty);
-                InstKind::Const(self.literal(ty)?)
-            }
-            "global" => {
-                let global = self.symbol()?.find(&self.globals, "global")?;
-                self.expect(Token::Sign('['))?;
-                let scalar = self.number()?;
-                self.expect(Token::Sign(']'))?;
-                InstKind::Global(GlobalId(global), scalar)
-            }
-            "resource" => {
-                let resource = self.symbol()?.find(&self.resources, "resource")?;
-                InstKind::Resource(ResourceId(resource))
-            }
-            "ddx" | "ddy" => {
-                args = self.values()?;
-                InstKind::Shadow(match word {
-                    "ddx" => Direction::X,
-                    _ => Direction::Y,
-                })
-            }
-            "array_zero" => InstKind::ArrayZero(self.array_id()?),
-            "array_copy" => {
-                let to = self.array_id()?;
-                self.expect(Token::Sign(','))?;
-                let from = self.array_id()?;
-                InstKind::ArrayCopy { to, from }
-            }
-            "load" => {
-                let array = self.array_id()?;
-                args = self.index()?;
-                InstKind::Load(array)
-            }
-            "store" => {
-                let array = self.array_id()?;
-                args = self.index()?;
-                self.expect(Token::Sign(','))?;
-                args.extend(self.values()?);
-                InstKind::Store(array)
-            }
-            "sample_color" | "sample_alpha" => {
-                let texture = self.symbol()?.find(&self.textures, "texture")?;
-                args = self.arguments()?;
-                let channels = match word {
-                    "sample_color" => Channels::Color,
-                    _ => Channels::Alpha,
-                };
-                InstKind::Sample(TextureId(texture), channels)
-            }
-            "make_closure" => {
-                let shape = self.symbol()?.find(&self.closures, "closure")?;
-                args = self.arguments()?;
-                InstKind::MakeClosure(ClosureId(shape))
-            }
-            "closure_add" => {
-                args = self.values()?;
-                InstKind::ClosureAdd
-            }
-            "closure_scale" => {
-                args = self.values()?;
-                InstKind::ClosureScale
-            }
-            "call" => return self.call(draft, results),
-            "yield" => {
-                args = self.values()?;
-                InstKind::Yield
-            }
-            "break" => {
-                let to = self.region_id()?;
-                args = self.values()?;
-                InstKind::Break(to)
-            }
-            "continue" => {
-                let to = self.region_id()?;
-                args = self.values()?;
-                InstKind::Continue(to)
-            }
-            "return" => {
-                args = self.values()?;
-                InstKind::Return
-            }
-            "unreachable" => InstKind::Unreachable,
-            op => match self.ops.get(op) {
-                Some(&op) => {
-                    args = self.values()?;
-                    InstKind::Op(op)
-                }
-                None => {
-                    let message = format!("there is no instruction `{op}`");
-                    return Err(Box::new(Diagnostic::new(Code::IrUnknownName, at, message)));
-                }
-            },
-        };
-        let span = self.span().unwrap_or_default();
-        draft.push(kind, args, results, span);
-        Ok(())
-    }
-
-    /// `%1: f32, %2: f32 =`, perhaps nothing.
-    fn results(&mut self) -> Parsed<Vec<Definition>> {
-        let mut results: Vec<Definition> = Vec::new();
-        if matches!(self.token, Token::Id('%', _)) {
-            loop {
-                if let (Some(first), Token::Id('%', id)) = (results.first(), &self.token)
-                    && u64::from(first.id.0) + results.len() as u64 != u64::from(*id)
-                {
-                    return self.expected("results with consecutive numbers");
-                }
-                results.push(self.definition()?);
-                if !self.accept(Token::Sign(',')) {
-                    break;
-                }
-            }
-            self.expect(Token::Sign('='))?;
-        }
-        Ok(results)
-    }
-
-    /// Behind `call`.
-    fn call(&mut self, draft: &mut Draft, results: Vec<Definition>) -> Parsed<()> {
-        let callee = self.symbol()?;
-        let args = self.arguments()?;
-        let mut arrays = Vec::new();
-        if self.accept(Token::Sign('[')) {
-            self.list(']', |p| {
-                arrays.push(p.array_id()?);
-                Ok(())
-            })?;
-        }
-        let span = self.span().unwrap_or_default();
-        let kind = InstKind::Call(FuncId(0), arrays.into_boxed_slice());
-        let (region, inst) = draft.push(kind, args, results, span);
-        self.calls.push(PendingCall {
-            function: self.module.functions.len(),
-            region,
-            inst,
-            callee,
-        });
-        Ok(())
-    }
-
     /// `^3 (%1: f32 = %0) {`: the first region of an instruction.
-    fn open_region(
+    pub(super) fn open_region(
         &mut self,
         draft: &mut Draft,
         results: Vec<Definition>,

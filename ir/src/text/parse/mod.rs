@@ -1,9 +1,10 @@
-//! Text back into a module: tokens, tables and types; functions are read in [`function`].
+//! Text back into a module: tokens, tables and types; functions are read in `function.rs`.
 //!
 //! Reads the grammar only; what the module means is the verifier's business. Nothing recurses but types, whose depth is limited. The
 //! first mistake ends the reading: IR text is written by programs.
 
 mod function;
+mod inst;
 
 use super::lex::{Lexer, Token};
 use crate::codes::Code;

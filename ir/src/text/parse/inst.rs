@@ -1,0 +1,185 @@
+//! Instructions: one for each keyword, and the rows of the op table by their names.
+
+use super::function::{Definition, Draft, MISSING};
+use super::{Parsed, Parser, PendingCall, Token};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::module::*;
+use crate::types::{Direction, Scalar};
+
+impl<'a> Parser<'a> {
+    /// One instruction, or the beginning of one that has regions.
+    pub(super) fn instruction(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let results = self.results()?;
+        let at = self.here();
+        let word = self.word("an instruction")?;
+        let mut args = Args::new();
+        let kind = match word {
+            "if" => {
+                args = self.values()?;
+                return self.open_region(draft, results, args, |then| InstKind::If(then, MISSING));
+            }
+            "loop" => return self.open_region(draft, results, args, InstKind::Loop),
+            "block" => return self.open_region(draft, results, args, InstKind::Block),
+            "const" => {
+                let ty = results.first().map_or(Scalar::Resource, |d| d.ty);
+                InstKind::Const(self.literal(ty)?)
+            }
+            "global" => {
+                let global = self.symbol()?.find(&self.globals, "global")?;
+                self.expect(Token::Sign('['))?;
+                let scalar = self.number()?;
+                self.expect(Token::Sign(']'))?;
+                InstKind::Global(GlobalId(global), scalar)
+            }
+            "resource" => {
+                let resource = self.symbol()?.find(&self.resources, "resource")?;
+                InstKind::Resource(ResourceId(resource))
+            }
+            "ddx" | "ddy" => {
+                args = self.values()?;
+                InstKind::Shadow(match word {
+                    "ddx" => Direction::X,
+                    _ => Direction::Y,
+                })
+            }
+            "array_zero" => InstKind::ArrayZero(self.array_id()?),
+            "array_copy" => {
+                let to = self.array_id()?;
+                self.expect(Token::Sign(','))?;
+                let from = self.array_id()?;
+                InstKind::ArrayCopy { to, from }
+            }
+            "load" => {
+                let array = self.array_id()?;
+                args = self.index()?;
+                InstKind::Load(array)
+            }
+            "store" => {
+                let array = self.array_id()?;
+                args = self.index()?;
+                self.expect(Token::Sign(','))?;
+                args.extend(self.values()?);
+                InstKind::Store(array)
+            }
+            "sample_color" | "sample_alpha" => {
+                let texture = self.symbol()?.find(&self.textures, "texture")?;
+                args = self.arguments()?;
+                let channels = match word {
+                    "sample_color" => Channels::Color,
+                    _ => Channels::Alpha,
+                };
+                InstKind::Sample(TextureId(texture), channels)
+            }
+            "make_closure" => {
+                let shape = self.symbol()?.find(&self.closures, "closure")?;
+                args = self.arguments()?;
+                InstKind::MakeClosure(ClosureId(shape))
+            }
+            "closure_add" => {
+                args = self.values()?;
+                InstKind::ClosureAdd
+            }
+            "closure_scale" => {
+                args = self.values()?;
+                InstKind::ClosureScale
+            }
+            "call" => return self.call(draft, results),
+            "yield" => {
+                args = self.values()?;
+                InstKind::Yield
+            }
+            "break" => {
+                let to = self.region_id()?;
+                args = self.values()?;
+                InstKind::Break(to)
+            }
+            "continue" => {
+                let to = self.region_id()?;
+                args = self.values()?;
+                InstKind::Continue(to)
+            }
+            "return" => {
+                args = self.values()?;
+                InstKind::Return
+            }
+            "unreachable" => InstKind::Unreachable,
+            op => match self.ops.get(op) {
+                Some(&op) => {
+                    args = self.values()?;
+                    InstKind::Op(op)
+                }
+                None => {
+                    let message = format!("there is no instruction `{op}`");
+                    return Err(Box::new(Diagnostic::new(Code::IrUnknownName, at, message)));
+                }
+            },
+        };
+        let span = self.span().unwrap_or_default();
+        draft.push(kind, args, results, span);
+        Ok(())
+    }
+
+    /// `%1: f32, %2: f32 =`, perhaps nothing.
+    fn results(&mut self) -> Parsed<Vec<Definition>> {
+        let mut results: Vec<Definition> = Vec::new();
+        if matches!(self.token, Token::Id('%', _)) {
+            loop {
+                if let (Some(first), Token::Id('%', id)) = (results.first(), &self.token)
+                    && u64::from(first.id.0) + results.len() as u64 != u64::from(*id)
+                {
+                    return self.expected("results with consecutive numbers");
+                }
+                results.push(self.definition()?);
+                if !self.accept(Token::Sign(',')) {
+                    break;
+                }
+            }
+            self.expect(Token::Sign('='))?;
+        }
+        Ok(results)
+    }
+
+    /// Behind `call`.
+    fn call(&mut self, draft: &mut Draft, results: Vec<Definition>) -> Parsed<()> {
+        let callee = self.symbol()?;
+        let args = self.arguments()?;
+        let mut arrays = Vec::new();
+        if self.accept(Token::Sign('[')) {
+            self.list(']', |p| {
+                arrays.push(p.array_id()?);
+                Ok(())
+            })?;
+        }
+        let span = self.span().unwrap_or_default();
+        let kind = InstKind::Call(FuncId(0), arrays.into_boxed_slice());
+        let (region, inst) = draft.push(kind, args, results, span);
+        self.calls.push(PendingCall {
+            function: self.module.functions.len(),
+            region,
+            inst,
+            callee,
+        });
+        Ok(())
+    }
+
+    /// `(%1, %2)`.
+    fn arguments(&mut self) -> Parsed<Args> {
+        self.expect(Token::Sign('('))?;
+        let values = self.values()?;
+        self.expect(Token::Sign(')'))?;
+        Ok(values)
+    }
+
+    fn array_id(&mut self) -> Parsed<ArrayId> {
+        Ok(ArrayId(self.id('&', "an array")?))
+    }
+
+    /// `[%1]`.
+    fn index(&mut self) -> Parsed<Args> {
+        self.expect(Token::Sign('['))?;
+        let index = self.values()?;
+        self.expect(Token::Sign(']'))?;
+        Ok(index)
+    }
+}
