@@ -10,6 +10,7 @@ pub mod host;
 pub mod limits;
 pub mod module;
 pub mod ops;
+pub mod passes;
 pub mod span;
 pub mod text;
 pub mod types;

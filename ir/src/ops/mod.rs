@@ -5,6 +5,7 @@
 
 mod algorithm;
 pub mod arithmetic;
+mod carry;
 pub mod choice;
 pub mod exponential;
 pub mod field;

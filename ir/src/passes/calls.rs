@@ -1,0 +1,128 @@
+//! Who calls whom.
+//!
+//! Guarantees: `order` lists each function that the entry can reach once, callees before callers, and functions that call each other in a
+//! cycle next to one another. Found by Tarjan's algorithm with an explicit stack: linear, and a chain of any length is fine.
+
+use crate::module::{FuncId, Function, InstKind, Module};
+
+/// The functions that the entry reaches.
+#[derive(Debug)]
+pub(super) struct CallGraph {
+    /// Callees before callers; the entry is last.
+    pub(super) order: Vec<FuncId>,
+    /// The parts of `order` that call each other in a cycle, as ranges; single functions too.
+    pub(super) components: Vec<std::ops::Range<usize>>,
+    /// By function: whether it can be entered again before it has returned.
+    pub(super) recursive: Vec<bool>,
+}
+
+/// Calls `f` with each callee, once per call.
+fn for_each_callee(function: &Function, mut f: impl FnMut(FuncId)) {
+    function.for_each_region(|region| {
+        for inst in &function.region(region).insts {
+            if let InstKind::Call(callee, _) = inst.kind {
+                f(callee);
+            }
+        }
+    });
+}
+
+impl CallGraph {
+    /// Of a module.
+    pub(super) fn new(module: &Module) -> CallGraph {
+        const UNSEEN: u32 = u32::MAX;
+        let count = module.functions.len();
+        let mut graph = CallGraph {
+            order: Vec::with_capacity(count),
+            components: Vec::with_capacity(count),
+            recursive: vec![false; count],
+        };
+
+        // Tarjan: a function's index counts from its first visit; `low` is the least index it reaches among those still open.
+        let mut index = vec![UNSEEN; count];
+        let mut low = vec![0; count];
+        let mut closed = vec![false; count];
+        let mut open: Vec<FuncId> = Vec::new();
+        let mut pending: Vec<FuncId> = Vec::new();
+        // A function being visited, and where its callees begin in `pending`.
+        let mut path: Vec<(FuncId, usize)> = Vec::new();
+        let mut next = 0;
+
+        pending.push(module.entry);
+        loop {
+            let floor = path.last().map_or(0, |&(_, start)| start);
+            if pending.len() > floor {
+                let callee = pending.pop().expect("longer than floor");
+                let at = callee.index();
+                if index[at] == UNSEEN {
+                    index[at] = next;
+                    low[at] = next;
+                    next += 1;
+                    open.push(callee);
+                    path.push((callee, pending.len()));
+                    for_each_callee(module.function(callee), |f| pending.push(f));
+                } else if !closed[at] {
+                    let caller = path.last().expect("only the entry has no caller").0;
+                    graph.recursive[at] |= caller == callee;
+                    low[caller.index()] = low[caller.index()].min(index[at]);
+                }
+                continue;
+            }
+            let Some((done, _)) = path.pop() else { break };
+            let at = done.index();
+            if low[at] == index[at] {
+                let start = graph.order.len();
+                loop {
+                    let member = open.pop().expect("the component's root is open");
+                    closed[member.index()] = true;
+                    graph.order.push(member);
+                    if member == done {
+                        break;
+                    }
+                }
+                let range = start..graph.order.len();
+                if range.len() > 1 {
+                    for &member in &graph.order[range.clone()] {
+                        graph.recursive[member.index()] = true;
+                    }
+                }
+                graph.components.push(range);
+            }
+            if let Some(&(caller, _)) = path.last() {
+                low[caller.index()] = low[caller.index()].min(low[at]);
+            }
+        }
+        graph
+    }
+}
+
+/// Removes functions that the entry does not reach. The others keep their order.
+pub(super) fn drop_unreached(module: &mut Module, calls: &CallGraph) {
+    if calls.order.len() == module.functions.len() {
+        return;
+    }
+    let mut reached = vec![false; module.functions.len()];
+    for &f in &calls.order {
+        reached[f.index()] = true;
+    }
+    let mut renamed = vec![FuncId::default(); reached.len()];
+    let mut next = 0;
+    for (new, &reached) in renamed.iter_mut().zip(&reached) {
+        if reached {
+            *new = FuncId(next);
+            next += 1;
+        }
+    }
+    let mut keep = reached.iter();
+    module
+        .functions
+        .retain(|_| *keep.next().expect("one per function"));
+    module.entry = renamed[module.entry.index()];
+    for function in &mut module.functions {
+        for inst in function.regions.iter_mut().flat_map(|r| &mut r.insts) {
+            if let InstKind::Call(callee, _) = &mut inst.kind {
+                *callee = renamed[callee.index()];
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Constant folding, and what constants decide about the flow.
+//!
+//! Assumes a function that the verifier accepts.
+//! Guarantees: values keep their bits and instructions that can fault their faults; no instruction is moved before another. Operations on
+//! constants are constants, except where they would fault. An `If` on a constant is its arm. A `Loop` that never continues is a `Block`,
+//! a `Block` that is left only at its end is its body, and behind what never ends normally stands `Unreachable`. Derivatives are not
+//! looked at: a `Shadow` stays.
+//!
+//! Identities are used where they hold for every operand, zeros and NaN included: `x·1`, `x/1`, `x − 0`, `x + −0`. Their tangents are then
+//! the operand's too.
+
+use super::alias::Aliases;
+use crate::module::{Args, Function, Inst, InstKind, RegionId, Results, ValueId};
+use crate::ops::{MAX_OPERANDS, Op};
+use crate::span::Span;
+use crate::types::Scalar;
+
+/// Folds a function in place.
+pub(super) fn fold(function: &mut Function) {
+    let mut fold = Fold {
+        aliases: Aliases::new(function.values.len()),
+        known: vec![None; function.values.len()],
+        breaks: vec![0; function.regions.len()],
+        continues: vec![0; function.regions.len()],
+        late: false,
+        function,
+    };
+    let body = fold.function.body;
+    fold.region(body);
+    if fold.late {
+        let Fold {
+            function, aliases, ..
+        } = &mut fold;
+        for inst in function.regions.iter_mut().flat_map(|r| &mut r.insts) {
+            aliases.rewrite(inst);
+        }
+    }
+}
+
+struct Fold<'f> {
+    function: &'f mut Function,
+    aliases: Aliases,
+    /// The bits of values that are always the same.
+    known: Vec<Option<u32>>,
+    /// By region: how many `Break`s to it remain.
+    breaks: Vec<u32>,
+    /// By region: how many `Continue`s to it remain.
+    continues: Vec<u32>,
+    /// Whether a value was replaced after instructions that use it had been folded.
+    late: bool,
+}
+
+impl Fold<'_> {
+    fn region(&mut self, id: RegionId) {
+        let insts = self.take(id);
+        let mut out = Vec::with_capacity(insts.len());
+        self.list(insts, &mut out);
+        self.function.regions[id.index()].insts = out;
+    }
+
+    fn take(&mut self, id: RegionId) -> Vec<Inst> {
+        std::mem::take(&mut self.function.regions[id.index()].insts)
+    }
+
+    fn terminator(&self, id: RegionId) -> &InstKind {
+        &self.function.terminator(id).kind
+    }
+
+    /// Appends the instructions, folded, to `out`. The last one appended is the terminator that control comes to.
+    fn list(&mut self, insts: Vec<Inst>, out: &mut Vec<Inst>) {
+        for mut inst in insts {
+            self.aliases.rewrite(&mut inst);
+            let ended = match inst.kind {
+                InstKind::If(..) | InstKind::Loop(_) | InstKind::Block(_) => {
+                    self.structured(inst, out)
+                }
+                _ => {
+                    self.simple(inst, out);
+                    false
+                }
+            };
+            if ended {
+                return;
+            }
+        }
+    }
+
+    /// An instruction without regions.
+    fn simple(&mut self, mut inst: Inst, out: &mut Vec<Inst>) {
+        match inst.kind {
+            InstKind::Const(bits) => self.known[inst.results.first.index()] = Some(bits),
+            InstKind::Op(op) => {
+                if let Some(bits) = self.evaluate(op, &inst) {
+                    inst.kind = InstKind::Const(bits);
+                    inst.args.clear();
+                    self.known[inst.results.first.index()] = Some(bits);
+                } else if let Some(same) = self.identity(op, &inst.args) {
+                    self.replace(inst.results.first, same);
+                    return;
+                }
+            }
+            InstKind::Break(to) => self.breaks[to.index()] += 1,
+            InstKind::Continue(to) => self.continues[to.index()] += 1,
+            _ => {}
+        }
+        out.push(inst);
+    }
+
+    /// An instruction with regions. Returns whether control cannot come behind it; then `out` has its terminator.
+    fn structured(&mut self, inst: Inst, out: &mut Vec<Inst>) -> bool {
+        match inst.kind {
+            InstKind::If(then, other) => {
+                if let Some(condition) = self.known[inst.args[0].index()] {
+                    let arm = if condition != 0 { then } else { other };
+                    let insts = self.take(arm);
+                    self.list(insts, out);
+                    return self.leave(None, inst.results, out);
+                }
+                self.region(then);
+                self.region(other);
+                let span = inst.span;
+                let results = inst.results;
+                out.push(inst);
+                let ends = self.join(then, other, results);
+                !ends && unreachable(span, out)
+            }
+            InstKind::Loop(body) => {
+                self.region(body);
+                if self.continues[body.index()] == 0 {
+                    self.once(body, &inst);
+                    return self.block(body, inst, out);
+                }
+                let span = inst.span;
+                out.push(inst);
+                self.breaks[body.index()] == 0 && unreachable(span, out)
+            }
+            InstKind::Block(body) => {
+                self.region(body);
+                self.block(body, inst, out)
+            }
+            _ => unreachable!("no regions"),
+        }
+    }
+
+    /// A loop that never continues: its parameters are their initial values.
+    fn once(&mut self, body: RegionId, inst: &Inst) {
+        let params = std::mem::take(&mut self.function.regions[body.index()].params);
+        self.late |= !params.is_empty();
+        for (param, &value) in params.into_iter().zip(&inst.args) {
+            self.replace(param, value);
+        }
+    }
+
+    /// A region that is run once, folded already. Returns whether control cannot come behind it.
+    fn block(&mut self, body: RegionId, mut inst: Inst, out: &mut Vec<Inst>) -> bool {
+        let at_end = *self.terminator(body) == InstKind::Break(body);
+        if self.breaks[body.index()] == u32::from(at_end) {
+            out.append(&mut self.take(body));
+            return self.leave(Some(body), inst.results, out);
+        }
+        inst.kind = InstKind::Block(body);
+        inst.args.clear();
+        out.push(inst);
+        false
+    }
+
+    /// Removes the terminator that ends what was spliced into `out`, if it only goes on behind it. Returns whether it does not.
+    fn leave(&mut self, body: Option<RegionId>, results: Results, out: &mut Vec<Inst>) -> bool {
+        let last = out.last().expect("a list ends with a terminator");
+        let goes_on = match last.kind {
+            InstKind::Yield => true,
+            InstKind::Break(to) => Some(to) == body,
+            _ => false,
+        };
+        if goes_on {
+            let last = out.pop().expect("just seen");
+            for (result, &value) in results.iter().zip(&last.args) {
+                self.replace(result, value);
+            }
+        }
+        !goes_on
+    }
+
+    /// Finds results that are the same from both arms. Returns whether either arm ends normally.
+    fn join(&mut self, then: RegionId, other: RegionId, results: Results) -> bool {
+        let then_yields = matches!(self.terminator(then), InstKind::Yield);
+        let other_yields = matches!(self.terminator(other), InstKind::Yield);
+        if then_yields && other_yields {
+            for (k, result) in results.iter().enumerate() {
+                let a = self.function.terminator(then).args[k];
+                let b = self.function.terminator(other).args[k];
+                if a == b {
+                    self.replace(result, a);
+                } else if self.known[a.index()] == self.known[b.index()] {
+                    self.known[result.index()] = self.known[a.index()];
+                }
+            }
+        }
+        then_yields || other_yields
+    }
+
+    /// Uses `by` for `value`, which hands its name on.
+    fn replace(&mut self, value: ValueId, by: ValueId) {
+        self.aliases.replace(value, by);
+        let name = self.function.value(value).name;
+        let by = &mut self.function.values[by.index()];
+        by.name = by.name.or(name);
+    }
+
+    /// The bits of an operation on constants that does not fault. NaN is the canonical one, so that code is the same on every machine.
+    fn evaluate(&self, op: Op, inst: &Inst) -> Option<u32> {
+        let mut words = [0; MAX_OPERANDS];
+        for (word, arg) in words.iter_mut().zip(&inst.args) {
+            *word = self.known[arg.index()]?;
+        }
+        let words = &words[..inst.args.len()];
+        if op.faults(words) {
+            return None;
+        }
+        let bits = op.value(words);
+        let float = self.function.value(inst.results.first).ty == Scalar::F32;
+        Some(if float && f32::from_bits(bits).is_nan() {
+            f32::NAN.to_bits()
+        } else {
+            bits
+        })
+    }
+
+    /// The operand that an operation always equals.
+    fn identity(&self, op: Op, args: &Args) -> Option<ValueId> {
+        const ONE: u32 = 1.0_f32.to_bits();
+        const ZERO: u32 = 0.0_f32.to_bits();
+        const MINUS_ZERO: u32 = (-0.0_f32).to_bits();
+        let is = |i: usize, bits: u32| self.known[args[i].index()] == Some(bits);
+        match op {
+            Op::Mul if is(1, ONE) => Some(args[0]),
+            Op::Mul if is(0, ONE) => Some(args[1]),
+            Op::Div if is(1, ONE) => Some(args[0]),
+            Op::Sub if is(1, ZERO) => Some(args[0]),
+            Op::Add if is(1, MINUS_ZERO) => Some(args[0]),
+            Op::Add if is(0, MINUS_ZERO) => Some(args[1]),
+            Op::Select | Op::ISel if args[1] == args[2] => Some(args[1]),
+            Op::Select | Op::ISel => {
+                let condition = self.known[args[0].index()]?;
+                Some(args[if condition != 0 { 1 } else { 2 }])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Ends a list that control does not come to the end of.
+fn unreachable(span: Span, out: &mut Vec<Inst>) -> bool {
+    out.push(Inst {
+        kind: InstKind::Unreachable,
+        args: Args::new(),
+        results: Results::NONE,
+        span,
+    });
+    true
+}

@@ -1,0 +1,32 @@
+//! Lineage: which values can have a shadow that is not zero, because they trace back to a global.
+//!
+//! Assumes the function's [`Flow`]. Guarantees the least solution: a node has a direction exactly if an edge path leads to it from a source, or from a
+//! parameter that is given that direction. Per value, so it follows the flow; an array has one set for all its elements and
+//! all times. Each node changes at most twice.
+
+use super::flow::Signature;
+use super::flow::{Flow, Node, inner_in};
+use crate::types::Lanes;
+
+/// The lineage of each node, where `ins` is that of what the function is given. `state` and `work` are overwritten.
+pub(super) fn lineage(
+    flow: &Flow<'_>,
+    signature: &Signature,
+    ins: &[Lanes],
+    state: &mut Vec<Lanes>,
+    work: &mut Vec<Node>,
+) {
+    state.clear();
+    state.resize(flow.nodes(), Lanes::NONE);
+    work.clear();
+    for (&slot, &lanes) in signature.ins.iter().zip(ins) {
+        let node = inner_in(flow.function, slot);
+        state[node as usize] |= lanes;
+        work.push(node);
+    }
+    for &node in &flow.sources {
+        state[node as usize] = Lanes::XY;
+        work.push(node);
+    }
+    flow.forward.spread(state, work);
+}

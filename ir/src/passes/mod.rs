@@ -1,0 +1,185 @@
+//! From lowered IR to IR with lanes.
+//!
+//! Each pass is one file whose head says what it may assume and what it guarantees. In order:
+//!
+//! 1. `inline` small library functions; `fold`, `dedupe`, `prune` every function; drop functions that are not called.
+//! 2. `flow`, `summary`: the ways of shadows through functions and calls. `specialise` finds the variants of each function and, with `lineage` and
+//!    `demand`, the lanes of their values.
+//! 3. `lanes` writes them down. Where a `Shadow` became 0 by that, what it decided may be constant now, so fold, dedupe and prune run once more and the lanes
+//!    are found anew, without further variants: no lane outlives its reader.
+//!
+//! Derivatives that are off are globals without shadows; nothing else differs. So a shader that demands nothing becomes the same IR either way.
+//! Everything is linear in the program, times a named constant at most.
+
+mod alias;
+mod calls;
+mod dedupe;
+mod demand;
+mod flow;
+mod fold;
+mod inline;
+mod lanes;
+mod lineage;
+mod prune;
+mod report;
+mod specialise;
+mod summary;
+mod times;
+
+#[cfg(test)]
+mod tests;
+
+pub use inline::MAX_INLINE;
+pub use report::{FunctionReport, ValueReport, demand as demand_report};
+pub use specialise::MAX_VARIANTS;
+pub use times::PassTimes;
+
+use crate::module::{InstKind, Module};
+use crate::types::{Lanes, Scalar};
+use calls::CallGraph;
+use specialise::Plan;
+use summary::Summaries;
+use times::{Clock, Phase};
+
+/// How often lanes are found anew because shadows turned out to be zero. After that such zeros stay constants that nothing was folded with.
+pub const MAX_ROUNDS: usize = 4;
+
+/// Where derivatives come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Derivatives {
+    /// From shadows beside the values.
+    #[default]
+    Dual,
+    /// From nowhere: all are zero.
+    Off,
+}
+
+/// What the passes are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassOptions {
+    /// Where derivatives come from.
+    pub derivatives: Derivatives,
+    /// One body for each function, with the demand of all its callers, and of both arms of a branch.
+    pub merge_demand: bool,
+    /// Whether the host reads the shadows of the shader's outputs.
+    pub output_shadows: bool,
+}
+
+/// Runs all passes on a verified module.
+pub fn run(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
+    let mut clock = Clock::start();
+    prepare(&mut module);
+    clock.lap(Phase::Optimise);
+    for round in 0.. {
+        let zeroed = lay_out(&mut module, options, round == 0, &mut clock);
+        clock.lap(Phase::Demand);
+        if zeroed == 0 || round == MAX_ROUNDS {
+            break;
+        }
+        optimise(&mut module);
+        clock.lap(Phase::Optimise);
+    }
+    (module, clock.times)
+}
+
+/// The lineage that [`run`] finds for every variant of every function, before it takes what demand leaves of it.
+pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<FunctionReport> {
+    prepare(&mut module);
+    let calls = CallGraph::new(&module);
+    let (summaries, plan) = plan(&module, &calls, options, true, &mut Clock::start());
+    let mut reports = Vec::new();
+    let (mut state, mut work) = (Vec::new(), Vec::new());
+    for (at, function) in module.functions.iter().enumerate() {
+        for (number, variant) in (0..).zip(&plan.variants[at]) {
+            let signature = &summaries.signatures[at];
+            let flow = summaries.flow(crate::module::FuncId(at as u32));
+            lineage::lineage(flow, signature, &variant.ins, &mut state, &mut work);
+            reports.push(report::report(&module, function, number, &state));
+        }
+    }
+    reports
+}
+
+/// What happens before anything is known of shadows.
+fn prepare(module: &mut Module) {
+    if module.functions.iter().any(|f| f.library) {
+        let calls = CallGraph::new(module);
+        inline::inline(module, &calls);
+    }
+    optimise(module);
+}
+
+/// Folds, dedupes and prunes every function, and drops those that are not called.
+fn optimise(module: &mut Module) {
+    let calls = CallGraph::new(module);
+    let mut quiet = vec![false; module.functions.len()];
+    for &id in &calls.order {
+        let function = &mut module.functions[id.index()];
+        fold::fold(function);
+        dedupe::dedupe(function);
+        prune::prune(function, &quiet);
+        quiet[id.index()] = prune::is_quiet(function, calls.recursive[id.index()], &quiet);
+    }
+    if module.functions.len() > 1 {
+        let calls = CallGraph::new(module);
+        calls::drop_unreached(module, &calls);
+    }
+}
+
+/// Gives every value its lanes. Returns how many `Shadow`s became 0.
+fn lay_out(
+    module: &mut Module,
+    options: &PassOptions,
+    specialise: bool,
+    clock: &mut Clock,
+) -> usize {
+    if options.derivatives == Derivatives::Off || !is_asked(module, options) {
+        return lanes::clear(module);
+    }
+    let calls = CallGraph::new(module);
+    let (_, plan) = plan(module, &calls, options, specialise, clock);
+    lanes::lay_out(module, plan, specialise)
+}
+
+/// The variants that the options ask for.
+fn plan<'m>(
+    module: &'m Module,
+    calls: &CallGraph,
+    options: &PassOptions,
+    specialise: bool,
+    clock: &mut Clock,
+) -> (Summaries<'m>, Plan) {
+    let merge = options.merge_demand;
+    let sources = options.derivatives == Derivatives::Dual;
+    let summaries = Summaries::new(module, calls, sources, merge);
+    clock.lap(Phase::Lineage);
+    let max_variants = if specialise && !merge {
+        MAX_VARIANTS
+    } else {
+        0
+    };
+    let entry = if options.output_shadows {
+        Lanes::XY
+    } else {
+        Lanes::NONE
+    };
+    let plan = specialise::specialise(&summaries, calls, max_variants, entry, clock);
+    (summaries, plan)
+}
+
+/// Whether any shadow is read at all.
+fn is_asked(module: &Module, options: &PassOptions) -> bool {
+    let outputs =
+        options.output_shadows && (module.entry().results.iter()).any(|r| r.ty == Scalar::F32);
+    let inside = || {
+        let insts = module
+            .functions
+            .iter()
+            .flat_map(|f| &f.regions)
+            .flat_map(|r| &r.insts);
+        insts
+            .into_iter()
+            .any(|i| matches!(i.kind, InstKind::Shadow(_) | InstKind::Sample(..)))
+    };
+    outputs || inside()
+}

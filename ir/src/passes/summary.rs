@@ -1,0 +1,142 @@
+//! What a call does to shadows, without looking into the callee again.
+//!
+//! Lineage and demand are reachability along the same edges, so one relation serves both: which of a function's outs each of its ins flows
+//! into. With it go the outs that globals flow into, and the ins whose shadows are asked for inside. None of this depends on the caller; summaries are
+//! made callees first, before any variant exists. Functions that call each other in a cycle iterate to the least fixpoint, at most [`MAX_ROUNDS`]
+//! times; beyond that everything is taken to flow everywhere, which costs lanes but no correctness.
+
+use super::calls::CallGraph;
+use super::demand::demand;
+use super::flow::{Flow, Signature, Wiring, inner_in, inner_out};
+use crate::module::{FuncId, Module};
+use crate::types::Lanes;
+
+/// How often functions in a cycle are summarised before they are taken to use everything.
+const MAX_ROUNDS: usize = 16;
+
+/// Sets of ins, and globals, as bits.
+pub(super) mod bit {
+    /// Globals.
+    pub(crate) const SOURCE: u64 = 1 << 63;
+    /// The first in that shares its bit with all that follow.
+    pub(crate) const SHARED: u32 = 62;
+
+    /// The bit of an in.
+    pub(crate) fn of(i: usize) -> u64 {
+        1 << i.min(SHARED as usize)
+    }
+}
+
+/// What a call does to shadows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    /// By out: the ins, and perhaps globals, that flow into it.
+    pub(super) flow: Vec<u64>,
+    /// By in: the shadows asked for inside.
+    pub(super) wants: Vec<Lanes>,
+}
+
+impl Summary {
+    fn nothing(signature: &Signature) -> Summary {
+        Summary {
+            flow: vec![0; signature.outs.len()],
+            wants: vec![Lanes::NONE; signature.ins.len()],
+        }
+    }
+
+    fn everything(signature: &Signature) -> Summary {
+        Summary {
+            flow: vec![u64::MAX; signature.outs.len()],
+            wants: vec![Lanes::XY; signature.ins.len()],
+        }
+    }
+
+    fn of(flow: &Flow<'_>, signature: &Signature) -> Summary {
+        let mut lanes = Vec::new();
+        let mut work = Vec::new();
+        demand(flow, signature, &[], &mut lanes, &mut work);
+        let wants = signature.ins.iter();
+        let wants = wants.map(|&slot| lanes[inner_in(flow.function, slot) as usize]);
+
+        let mut bits = vec![0; flow.nodes()];
+        for (i, &slot) in signature.ins.iter().enumerate() {
+            bits[inner_in(flow.function, slot) as usize] |= bit::of(i);
+        }
+        for &source in &flow.sources {
+            bits[source as usize] |= bit::SOURCE;
+        }
+        flow.forward.flood(&mut bits, &mut work);
+        let outs = signature.outs.iter();
+        Summary {
+            flow: outs
+                .map(|&slot| bits[inner_out(flow.function, slot) as usize])
+                .collect(),
+            wants: wants.collect(),
+        }
+    }
+}
+
+/// What lineage and demand of a whole module start from.
+#[derive(Debug)]
+pub(super) struct Summaries<'m> {
+    /// By function.
+    pub(super) signatures: Vec<Signature>,
+    /// By function; empty for the entry, which nobody calls, unless it is in a cycle.
+    pub(super) summaries: Vec<Summary>,
+    /// By function; none where the entry does not come.
+    flows: Vec<Option<Flow<'m>>>,
+}
+
+impl<'m> Summaries<'m> {
+    /// The graph of a function that the entry reaches.
+    pub(super) fn flow(&self, id: FuncId) -> &Flow<'m> {
+        self.flows[id.index()].as_ref().expect("reached")
+    }
+
+    /// Of all functions that the entry reaches.
+    pub(super) fn new(
+        module: &'m Module,
+        calls: &CallGraph,
+        sources: bool,
+        merge_arms: bool,
+    ) -> Summaries<'m> {
+        let signatures: Vec<_> = module.functions.iter().map(Signature::new).collect();
+        let mut summaries: Vec<_> = signatures.iter().map(Summary::nothing).collect();
+        let mut flows: Vec<_> = module.functions.iter().map(|_| None).collect();
+        for component in &calls.components {
+            let members = &calls.order[component.clone()];
+            let cyclic = calls.recursive[members[0].index()];
+            for round in 0.. {
+                let mut changed = false;
+                for &id in members {
+                    let flow = Flow::new(
+                        module.function(id),
+                        &Wiring {
+                            sources,
+                            merge_arms,
+                            callees: Some((&signatures, &summaries)),
+                        },
+                    );
+                    if id != module.entry || cyclic {
+                        let signature = &signatures[id.index()];
+                        let new = match round {
+                            0..MAX_ROUNDS => Summary::of(&flow, signature),
+                            _ => Summary::everything(signature),
+                        };
+                        changed |= new != summaries[id.index()];
+                        summaries[id.index()] = new;
+                    }
+                    flows[id.index()] = Some(flow);
+                }
+                if !changed || !cyclic {
+                    break;
+                }
+            }
+        }
+        Summaries {
+            signatures,
+            summaries,
+            flows,
+        }
+    }
+}

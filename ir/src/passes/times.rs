@@ -1,0 +1,55 @@
+//! How long the passes took.
+
+use std::time::{Duration, Instant};
+
+/// What `--stats` tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Inline, fold, dedupe, prune.
+    Optimise,
+    /// Finding what can carry shadows.
+    Lineage,
+    /// Finding whose shadows are read, and laying out lanes.
+    Demand,
+}
+
+/// Time spent in the phases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassTimes {
+    /// Inline, fold, dedupe, prune.
+    pub optimise: Duration,
+    /// Finding what can carry shadows.
+    pub lineage: Duration,
+    /// Finding whose shadows are read, and laying out lanes.
+    pub demand: Duration,
+}
+
+/// A stopwatch that adds up phases.
+#[derive(Debug)]
+pub(super) struct Clock {
+    last: Instant,
+    /// So far.
+    pub(super) times: PassTimes,
+}
+
+impl Clock {
+    /// Starts now.
+    pub(super) fn start() -> Clock {
+        Clock {
+            last: Instant::now(),
+            times: PassTimes::default(),
+        }
+    }
+
+    /// Counts what passed since the last call as this phase.
+    pub(super) fn lap(&mut self, phase: Phase) {
+        let now = Instant::now();
+        let time = match phase {
+            Phase::Optimise => &mut self.times.optimise,
+            Phase::Lineage => &mut self.times.lineage,
+            Phase::Demand => &mut self.times.demand,
+        };
+        *time += now - self.last;
+        self.last = now;
+    }
+}
