@@ -1,10 +1,14 @@
 //! The syntax tree: what the text says, before any name has a meaning.
 //!
-//! Every node lives in the arena given to `parse`, is `Copy`, and knows its span. Nothing is dropped, so a tree
+//! Every node lives in the arena given to [`parse`](crate::parse), is `Copy`, and knows its span. Nothing is dropped, so a tree
 //! of any shape is let go in one step. Parentheses leave no node; they widen the span of what they enclose. No tree is higher
 //! than [`MAX_HEIGHT`](crate::limits::MAX_HEIGHT), so whoever comes after may recurse.
 //!
 //! Where the text was wrong stands a `Broken` node; it has been reported already, and later stages pass over it in silence.
+
+mod print;
+
+pub use print::{print, print_expression};
 
 use crate::interner::Symbol;
 use adumbra_ir::Span;
@@ -398,7 +402,8 @@ pub enum ExprKind<'a> {
     Cast(TypeKeyword, &'a Expr<'a>),
     /// `float3(x, y, z)`: a keyword type called
     Construct(TypeKeyword, &'a [&'a Expr<'a>]),
-    /// `f(x, y)`; also `color(k)` and other types that are names
+    /// `f(x, y)`; also `color(k)` and other types that are names. Arguments that could not be read are one `Broken` in their place,
+    /// here and below: their number means nothing then.
     Call(Name, &'a [&'a Expr<'a>]),
     /// `a[i]`
     Index(&'a Expr<'a>, &'a Expr<'a>),

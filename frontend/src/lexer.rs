@@ -204,17 +204,7 @@ impl Lexer<'_> {
                     }
                     offset += 2;
                 }
-                None | Some(b'\n') => {
-                    let diagnostic = Diagnostic::new(
-                        Code::BadString,
-                        self.span(start, start + 1 + offset),
-                        "the text that starts here never ends",
-                    )
-                    .here("has no closing `\"` on its line")
-                    .help("write `\"` where the text ends; a line break inside is written `\\n`");
-                    self.report(diagnostic);
-                    break start + 1 + offset;
-                }
+                None | Some(b'\n') => break self.open_string(start, start + 1 + offset),
                 Some(_) => offset += 1,
             }
         };
@@ -226,6 +216,25 @@ impl Lexer<'_> {
         };
         let closed = usize::from(self.bytes.get(end) == Some(&b'"'));
         self.push(Kind::StringLiteral, end + closed - start, symbol.0);
+    }
+
+    /// Reports a text that is not closed before its line ends at `end`. Returns where it ends instead: before the brackets and
+    /// marks that close the line, which hardly belong to it.
+    fn open_string(&mut self, start: usize, end: usize) -> usize {
+        let diagnostic = Diagnostic::new(
+            Code::BadString,
+            self.span(start, end),
+            "the text that starts here never ends",
+        )
+        .here("has no closing `\"` on its line")
+        .help("write `\"` where the text ends; a line break inside is written `\\n`");
+        self.report(diagnostic);
+        let inside = &self.text[start + 1..end];
+        start
+            + 1
+            + inside
+                .trim_end_matches([')', ';', ',', '}', ' ', '\r'])
+                .len()
     }
 
     fn bad_escape(&mut self, at: usize) {

@@ -97,6 +97,15 @@ impl Kind {
             )
     }
 
+    /// How much deeper in brackets it leads: 1 for an opener, −1 for a closer.
+    pub const fn bracket_step(self) -> i32 {
+        match self {
+            Kind::LParen | Kind::LBracket | Kind::LBrace => 1,
+            Kind::RParen | Kind::RBracket | Kind::RBrace => -1,
+            _ => 0,
+        }
+    }
+
     /// The type it names.
     pub const fn type_keyword(self) -> Option<TypeKeyword> {
         Some(match self {
@@ -127,6 +136,70 @@ impl fmt::Display for Kind {
         } else {
             write!(f, "`{}`", self.text())
         }
+    }
+}
+
+/// A set of kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindSet(u128);
+
+impl KindSet {
+    /// No kind.
+    pub const EMPTY: KindSet = KindSet(0);
+
+    /// The keywords that are types.
+    pub const TYPES: KindSet = KindSet::between(Kind::Void, Kind::ShaderResource);
+
+    /// `)`, `]` and `}`.
+    pub const CLOSERS: KindSet = KindSet::of(&[Kind::RParen, Kind::RBracket, Kind::RBrace]);
+
+    /// These kinds.
+    pub const fn of(kinds: &[Kind]) -> KindSet {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < kinds.len() {
+            bits |= 1 << kinds[index] as u32;
+            index += 1;
+        }
+        KindSet(bits)
+    }
+
+    /// The kinds from `first` to `last` in their order.
+    const fn between(first: Kind, last: Kind) -> KindSet {
+        KindSet((2 << last as u32) - (1 << first as u32))
+    }
+
+    /// The kinds that are in either.
+    pub const fn union(self, other: KindSet) -> KindSet {
+        KindSet(self.0 | other.0)
+    }
+
+    /// The kinds that are not in `other`.
+    pub const fn without(self, other: KindSet) -> KindSet {
+        KindSet(self.0 & !other.0)
+    }
+
+    /// Whether `kind` is in it.
+    pub const fn contains(self, kind: Kind) -> bool {
+        self.0 >> kind as u32 & 1 == 1
+    }
+
+    /// Whether all kinds of `other` are in it.
+    pub const fn contains_all(self, other: KindSet) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Whether no kind is in it.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Its kinds in order.
+    pub fn iter(self) -> impl Iterator<Item = Kind> {
+        Kind::ALL
+            .iter()
+            .copied()
+            .filter(move |&kind| self.contains(kind))
     }
 }
 
@@ -179,13 +252,20 @@ impl Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::Kind;
+    use super::{Kind, KindSet};
 
     #[test]
     fn kinds_fit_a_set_of_128_bits() {
         assert!(Kind::ALL.len() <= 128);
         for (index, &kind) in Kind::ALL.iter().enumerate() {
             assert_eq!(kind as usize, index);
+        }
+    }
+
+    #[test]
+    fn the_set_of_types_is_that_of_the_kinds_with_a_type() {
+        for &kind in Kind::ALL {
+            assert_eq!(KindSet::TYPES.contains(kind), kind.type_keyword().is_some());
         }
     }
 

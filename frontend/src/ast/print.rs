@@ -1,0 +1,342 @@
+//! The syntax tree as text: one line a statement, expressions in prefix form, `(+ a (* b 2.0))`.
+//!
+//! Recursion is as deep as the tree is high, which is bounded.
+
+use super::{
+    Block, Declaration, Declarator, Dimension, Direction, Expr, ExprKind, File, ForInit, Function,
+    Initializer, InitializerKind, Item, ItemKind, Metadata, Parameter, Stmt, StmtKind, Type,
+    TypeName,
+};
+use crate::interner::{Interner, Symbol};
+
+/// The tree of a file as text that ends with a line break. `interner` is the one it was parsed with.
+pub fn print(file: &File, interner: &Interner) -> String {
+    let mut printer = Printer::new(interner);
+    file.items.iter().for_each(|item| printer.item(item));
+    printer.out
+}
+
+/// One expression as text, without a line break.
+pub fn print_expression(expr: &Expr, interner: &Interner) -> String {
+    let mut printer = Printer::new(interner);
+    printer.expr(expr);
+    printer.out
+}
+
+struct Printer<'i> {
+    interner: &'i Interner,
+    out: String,
+    indent: usize,
+}
+
+impl<'i> Printer<'i> {
+    fn new(interner: &'i Interner) -> Printer<'i> {
+        Printer {
+            interner,
+            out: String::new(),
+            indent: 0,
+        }
+    }
+
+    fn put(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn symbol(&mut self, symbol: Symbol) {
+        self.out.push_str(self.interner.name(symbol));
+    }
+
+    fn start_line(&mut self) {
+        for _ in 0..self.indent {
+            self.out.push_str("  ");
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item.kind {
+            ItemKind::Function(function) => self.function(function),
+            ItemKind::Struct(structure) => {
+                self.put("(struct ");
+                self.symbol(structure.name.symbol);
+                self.indent += 1;
+                for member in structure.members {
+                    self.put("\n");
+                    self.start_line();
+                    self.declaration(member);
+                }
+                self.indent -= 1;
+                self.put(")\n");
+            }
+            ItemKind::Declaration(declaration) => {
+                self.declaration(declaration);
+                self.put("\n");
+            }
+            ItemKind::Broken(name) => {
+                self.put("(broken");
+                if let Some(name) = name {
+                    self.put(" ");
+                    self.symbol(name.symbol);
+                }
+                self.put(")\n");
+            }
+        }
+    }
+
+    fn function(&mut self, function: &Function) {
+        match function.result {
+            Some(result) => {
+                self.put("(function ");
+                self.ty(&result);
+                self.put(" ");
+            }
+            None => self.put("(shader "),
+        }
+        self.symbol(function.name.symbol);
+        self.put(" (");
+        self.separated(function.parameters, Self::parameter);
+        self.put(")");
+        match &function.body {
+            None => self.put(" prototype"),
+            Some(body) => self.body(body),
+        }
+        self.put(")\n");
+    }
+
+    fn parameter(&mut self, parameter: &Parameter) {
+        self.put(match parameter.direction {
+            Direction::In => "(in ",
+            Direction::Out => "(out ",
+            Direction::InOut => "(inout ",
+        });
+        if parameter.constant {
+            self.put("const ");
+        }
+        self.ty(&parameter.ty);
+        self.put(" ");
+        self.declarator(&parameter.declarator);
+        if !parameter.metadata.is_empty() {
+            self.put(" <<<");
+            self.separated(parameter.metadata, Self::metadata);
+            self.put(">>>");
+        }
+        self.put(")");
+    }
+
+    fn metadata(&mut self, metadata: &Metadata) {
+        self.symbol(metadata.name.symbol);
+        if let Some(value) = metadata.value {
+            self.put(" = ");
+            self.expr(value);
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) {
+        match ty.name {
+            TypeName::Keyword(keyword) => self.put(keyword.text()),
+            TypeName::Named(symbol) => self.symbol(symbol),
+            TypeName::Struct(symbol) => {
+                self.put("struct ");
+                self.symbol(symbol);
+            }
+        }
+        self.dimensions(ty.dimensions);
+    }
+
+    fn dimensions(&mut self, dimensions: &[Dimension]) {
+        for dimension in dimensions {
+            self.put("[");
+            if let Some(size) = dimension.size {
+                self.expr(size);
+            }
+            self.put("]");
+        }
+    }
+
+    fn declaration(&mut self, declaration: &Declaration) {
+        self.put(if declaration.constant {
+            "(const "
+        } else {
+            "(declare "
+        });
+        self.ty(&declaration.ty);
+        for declarator in declaration.declarators {
+            self.put(" ");
+            self.declarator(declarator);
+        }
+        self.put(")");
+    }
+
+    fn declarator(&mut self, declarator: &Declarator) {
+        self.symbol(declarator.name.symbol);
+        self.dimensions(declarator.dimensions);
+        if let Some(init) = declarator.init {
+            self.put(" = ");
+            self.initializer(init);
+        }
+    }
+
+    fn initializer(&mut self, init: &Initializer) {
+        match init.kind {
+            InitializerKind::Expr(expr) => self.expr(expr),
+            InitializerKind::List(list) => {
+                self.put("{");
+                self.separated(list, Self::initializer);
+                self.put("}");
+            }
+        }
+    }
+
+    /// A block's statements, each on a line of its own, one step in.
+    fn body(&mut self, block: &Block) {
+        block.statements.iter().for_each(|s| self.nested(s));
+    }
+
+    fn nested(&mut self, statement: &Stmt) {
+        self.indent += 1;
+        self.put("\n");
+        self.start_line();
+        self.statement(statement);
+        self.indent -= 1;
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match statement.kind {
+            StmtKind::Declaration(declaration) => self.declaration(declaration),
+            StmtKind::Expr(expr) => self.expr(expr),
+            StmtKind::Block(block) => {
+                self.put("(block");
+                self.body(&block);
+                self.put(")");
+            }
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.put("(if ");
+                self.expr(condition);
+                self.nested(then);
+                otherwise.into_iter().for_each(|s| self.nested(s));
+                self.put(")");
+            }
+            StmtKind::For(parts) => {
+                self.put("(for (");
+                match parts.init {
+                    ForInit::Declaration(declaration) => self.declaration(declaration),
+                    ForInit::Exprs(exprs) => self.separated(exprs, |p, e| p.expr(e)),
+                }
+                for exprs in [parts.conditions, parts.steps] {
+                    self.put("; ");
+                    self.separated(exprs, |p, e| p.expr(e));
+                }
+                self.put(")");
+                self.nested(parts.body);
+                self.put(")");
+            }
+            StmtKind::While { condition, body } => {
+                self.put("(while ");
+                self.expr(condition);
+                self.nested(body);
+                self.put(")");
+            }
+            StmtKind::DoWhile { body, condition } => {
+                self.put("(do-while ");
+                self.expr(condition);
+                self.nested(body);
+                self.put(")");
+            }
+            StmtKind::Switch { value, cases } => {
+                self.put("(switch ");
+                self.expr(value);
+                self.indent += 1;
+                for case in cases {
+                    self.put("\n");
+                    self.start_line();
+                    match case.label {
+                        Some(label) => {
+                            self.put("(case ");
+                            self.expr(label);
+                        }
+                        None => self.put("(default"),
+                    }
+                    case.statements.iter().for_each(|s| self.nested(s));
+                    self.put(")");
+                }
+                self.indent -= 1;
+                self.put(")");
+            }
+            StmtKind::Break => self.put("(break)"),
+            StmtKind::Continue => self.put("(continue)"),
+            StmtKind::Return(None) => self.put("(return)"),
+            StmtKind::Return(Some(expr)) => self.call("return", &[expr]),
+            StmtKind::Empty => self.put("(empty)"),
+            StmtKind::Broken => self.put("(broken)"),
+        }
+    }
+
+    fn separated<T>(&mut self, list: &[T], mut print: impl FnMut(&mut Self, &T)) {
+        for (index, item) in list.iter().enumerate() {
+            if index > 0 {
+                self.put(" ");
+            }
+            print(self, item);
+        }
+    }
+
+    /// `(head a b)`
+    fn call(&mut self, head: &str, operands: &[&Expr]) {
+        self.put("(");
+        self.put(head);
+        for operand in operands {
+            self.put(" ");
+            self.expr(operand);
+        }
+        self.put(")");
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        let interner = self.interner;
+        match expr.kind {
+            ExprKind::Float(value) => self.put(&format!("{value:?}")),
+            ExprKind::Int(value) => self.put(&format!("{value}")),
+            ExprKind::Uint(value) => self.put(&format!("{value}u")),
+            ExprKind::Bool(value) => self.put(&format!("{value}")),
+            ExprKind::String(symbol) => self.put(&format!("{:?}", interner.name(symbol))),
+            ExprKind::Name(symbol) => self.symbol(symbol),
+            ExprKind::Unary(op, a) => self.call(op.text(), &[a]),
+            ExprKind::Binary(op, a, b) => self.call(op.text(), &[a, b]),
+            ExprKind::Assign { op, place, value } => {
+                let op = op.map_or("", |op| op.text());
+                self.call(&format!("{op}="), &[place, value]);
+            }
+            ExprKind::Step {
+                step,
+                postfix,
+                place,
+            } => {
+                let when = if postfix { "post" } else { "pre" };
+                self.call(&format!("{when}{}", step.text()), &[place]);
+            }
+            ExprKind::Ternary { condition, yes, no } => self.call("?:", &[condition, yes, no]),
+            ExprKind::Cast(ty, a) => self.call(&format!("cast {}", ty.text()), &[a]),
+            ExprKind::Construct(ty, list) => self.call(ty.text(), list),
+            ExprKind::Call(name, list) => self.call(interner.name(name.symbol), list),
+            ExprKind::Index(a, b) => self.call("[]", &[a, b]),
+            ExprKind::Member(a, name) => {
+                self.call(&format!(".{}", interner.name(name.symbol)), &[a]);
+            }
+            ExprKind::GlobalValue(name) => {
+                self.put(&format!("global_value<{}>", interner.name(name.symbol)));
+            }
+            ExprKind::MakeClosure(name, list) => {
+                let head = format!("make_closure<{}>", interner.name(name.symbol));
+                self.call(&head, list);
+            }
+            ExprKind::TextureSample(sample, name, list) => {
+                let head = format!("{}<{}>", sample.text(), interner.name(name.symbol));
+                self.call(&head, list);
+            }
+            ExprKind::Broken => self.put("(broken)"),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What the grammar lets pass and no later stage should meet: trees that are too high, and chained comparisons.
+//!
+//! Walks the tree of each item once. Recursion ends at [`MAX_HEIGHT`].
+
+use crate::ast::{
+    Block, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, Initializer,
+    InitializerKind, Item, ItemKind, Stmt, StmtKind,
+};
+use crate::limits::{MAX_DIAGNOSTICS, MAX_HEIGHT};
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// The errors in the shape of a tree.
+pub(crate) struct Audit<'s> {
+    text: &'s str,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The height at which we are, counted from the item down.
+    depth: usize,
+    /// Whether the height of what we are in was reported.
+    is_reported: bool,
+    is_too_high: bool,
+}
+
+impl<'s> Audit<'s> {
+    /// `text` is what the tree was read from.
+    pub(crate) fn new(text: &'s str) -> Audit<'s> {
+        Audit {
+            text,
+            diagnostics: Vec::new(),
+            depth: 0,
+            is_reported: false,
+            is_too_high: false,
+        }
+    }
+
+    /// Whether some tree was higher than [`MAX_HEIGHT`].
+    pub(crate) fn is_too_high(&self) -> bool {
+        self.is_too_high
+    }
+
+    pub(crate) fn item(&mut self, item: &Item) {
+        self.is_reported = false;
+        match item.kind {
+            ItemKind::Function(function) => {
+                for parameter in function.parameters {
+                    self.dimensions(parameter.ty.dimensions);
+                    self.declarator(&parameter.declarator);
+                }
+                if let Some(body) = &function.body {
+                    self.block(body);
+                }
+            }
+            ItemKind::Struct(structure) => {
+                structure.members.iter().for_each(|m| self.declaration(m));
+            }
+            ItemKind::Declaration(declaration) => self.declaration(declaration),
+            ItemKind::Broken(_) => {}
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        block.statements.iter().for_each(|s| self.statement(s));
+    }
+
+    fn declaration(&mut self, declaration: &Declaration) {
+        self.dimensions(declaration.ty.dimensions);
+        declaration
+            .declarators
+            .iter()
+            .for_each(|d| self.declarator(d));
+    }
+
+    fn declarator(&mut self, declarator: &Declarator) {
+        self.dimensions(declarator.dimensions);
+        if let Some(init) = declarator.init {
+            self.initializer(init);
+        }
+    }
+
+    fn dimensions(&mut self, dimensions: &[Dimension]) {
+        let sizes = dimensions.iter().filter_map(|d| d.size);
+        sizes.for_each(|size| self.expr(size));
+    }
+
+    /// Goes one level down, if that is allowed.
+    fn down(&mut self, span: Span, visit: impl FnOnce(&mut Self)) {
+        if self.depth == MAX_HEIGHT {
+            if !self.is_reported {
+                self.is_reported = true;
+                self.is_too_high = true;
+                let message = format!("more than {MAX_HEIGHT} operations on top of each other");
+                self.report(
+                    Diagnostic::new(Code::NestingTooDeep, span, message)
+                        .here("too deep from here on")
+                        .help("split it: name a part and go on with the name"),
+                );
+            }
+            return;
+        }
+        self.depth += 1;
+        visit(self);
+        self.depth -= 1;
+    }
+
+    fn initializer(&mut self, init: &Initializer) {
+        match init.kind {
+            InitializerKind::Expr(expr) => self.expr(expr),
+            InitializerKind::List(list) => {
+                self.down(init.span, |s| list.iter().for_each(|i| s.initializer(i)));
+            }
+        }
+    }
+
+    pub(crate) fn statement(&mut self, statement: &Stmt) {
+        self.down(statement.span, |s| match statement.kind {
+            StmtKind::Declaration(declaration) => s.declaration(declaration),
+            StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => s.expr(expr),
+            StmtKind::Block(block) => s.block(&block),
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                s.expr(condition);
+                s.statement(then);
+                if let Some(otherwise) = otherwise {
+                    s.statement(otherwise);
+                }
+            }
+            StmtKind::For(parts) => {
+                match parts.init {
+                    ForInit::Declaration(declaration) => s.declaration(declaration),
+                    ForInit::Exprs(exprs) => s.exprs(exprs),
+                }
+                s.exprs(parts.conditions);
+                s.exprs(parts.steps);
+                s.statement(parts.body);
+            }
+            StmtKind::While { condition, body } | StmtKind::DoWhile { body, condition } => {
+                s.expr(condition);
+                s.statement(body);
+            }
+            StmtKind::Switch { value, cases } => {
+                s.expr(value);
+                for case in cases {
+                    if let Some(label) = case.label {
+                        s.expr(label);
+                    }
+                    case.statements.iter().for_each(|inner| s.statement(inner));
+                }
+            }
+            StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None)
+            | StmtKind::Empty
+            | StmtKind::Broken => {}
+        });
+    }
+
+    fn exprs(&mut self, exprs: &[&Expr]) {
+        exprs.iter().for_each(|e| self.expr(e));
+    }
+
+    pub(crate) fn expr(&mut self, expr: &Expr) {
+        self.down(expr.span, |s| match expr.kind {
+            ExprKind::Unary(_, a)
+            | ExprKind::Cast(_, a)
+            | ExprKind::Member(a, _)
+            | ExprKind::Step { place: a, .. } => s.expr(a),
+            ExprKind::Binary(op, a, b) => {
+                if op.is_ordering() {
+                    s.ordering(expr, a, b);
+                }
+                s.expr(a);
+                s.expr(b);
+            }
+            ExprKind::Index(a, b)
+            | ExprKind::Assign {
+                place: a, value: b, ..
+            } => {
+                s.expr(a);
+                s.expr(b);
+            }
+            ExprKind::Ternary { condition, yes, no } => {
+                s.expr(condition);
+                s.expr(yes);
+                s.expr(no);
+            }
+            ExprKind::Construct(_, list)
+            | ExprKind::Call(_, list)
+            | ExprKind::MakeClosure(_, list)
+            | ExprKind::TextureSample(_, _, list) => s.exprs(list),
+            ExprKind::Float(_)
+            | ExprKind::Int(_)
+            | ExprKind::Uint(_)
+            | ExprKind::Bool(_)
+            | ExprKind::String(_)
+            | ExprKind::Name(_)
+            | ExprKind::GlobalValue(_)
+            | ExprKind::Broken => {}
+        });
+    }
+
+    /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that this is meant. (They would have
+    /// widened its span beyond that of its own left operand.)
+    fn ordering(&mut self, whole: &Expr, lhs: &Expr, rhs: &Expr) {
+        let ExprKind::Binary(op, first, middle) = lhs.kind else {
+            return;
+        };
+        if !op.is_ordering() || first.span.start != lhs.span.start {
+            return;
+        }
+        let text = |span: Span| &self.text[span.start as usize..span.end as usize];
+        let help = format!(
+            "to test both, write `{} && {}`; if this is meant, put parentheses around `{}`",
+            text(lhs.span),
+            text(Span {
+                start: middle.span.start,
+                ..rhs.span
+            }),
+            text(lhs.span)
+        );
+        let help = match whole.span.end - whole.span.start {
+            0..80 => help,
+            _ => "to test both, join two comparisons with `&&`".to_owned(),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::ChainedComparison,
+                whole.span,
+                "comparisons cannot be chained",
+            )
+            .here("compares a truth value with a number")
+            .label(lhs.span, "this is already true or false")
+            .help(help),
+        );
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() <= MAX_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}

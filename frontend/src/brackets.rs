@@ -1,0 +1,336 @@
+//! Balances the brackets before the grammar sees them.
+//!
+//! Guarantee: afterwards every opener has its closer and they nest. Where the text has it otherwise, that is reported, pointing to
+//! the bracket without a partner; a missing closer is put where it most likely belongs (as a token without width), a closer too many
+//! is taken out. So one forgotten bracket is one error, and the grammar can recover at any closer.
+
+use crate::limits::MAX_DIAGNOSTICS;
+use crate::token::{Kind, KindSet, Token, Tokens};
+use adumbra_ir::{Code, Diagnostic};
+
+/// The findings about brackets.
+#[derive(Debug, Default)]
+pub(crate) struct Balance {
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether all that is wrong is that the text ends too early.
+    pub(crate) is_unfinished: bool,
+}
+
+/// Words that begin a statement and cannot stand in parentheses.
+const STATEMENT_WORDS: KindSet = KindSet::of(&[
+    Kind::If,
+    Kind::Else,
+    Kind::For,
+    Kind::While,
+    Kind::Do,
+    Kind::Switch,
+    Kind::Break,
+    Kind::Continue,
+    Kind::Return,
+    Kind::Shader,
+]);
+
+/// Balances `tokens`.
+pub(crate) fn balance(tokens: &mut Tokens) -> Balance {
+    if is_balanced(&tokens.kinds) {
+        return Balance::default();
+    }
+    let text_braces = |kind| tokens.kinds.iter().filter(|&&k| k == kind).count();
+    let lacks_braces = text_braces(Kind::LBrace) > text_braces(Kind::RBrace);
+    let mut repair = Repair {
+        old: tokens,
+        new: Tokens {
+            file: tokens.file,
+            len: tokens.len,
+            ..Tokens::default()
+        },
+        open: Vec::new(),
+        lacks_braces,
+        diagnostics: Vec::new(),
+    };
+    for at in 0..repair.old.kinds.len() {
+        repair.step(at);
+    }
+    let is_unfinished = repair.diagnostics.is_empty();
+    let end = repair.old.kinds.len();
+    while repair.close(end) {}
+    let (new, diagnostics) = (repair.new, repair.diagnostics);
+    *tokens = new;
+    Balance {
+        diagnostics,
+        is_unfinished,
+    }
+}
+
+fn closer(opener: Kind) -> Kind {
+    match opener {
+        Kind::LParen => Kind::RParen,
+        Kind::LBracket => Kind::RBracket,
+        _ => Kind::RBrace,
+    }
+}
+
+fn is_balanced(kinds: &[Kind]) -> bool {
+    let mut open = Vec::new();
+    for &kind in kinds {
+        match kind.bracket_step() {
+            1 => open.push(closer(kind)),
+            -1 if open.pop() != Some(kind) => return false,
+            _ => {}
+        }
+    }
+    open.is_empty()
+}
+
+struct Opener {
+    kind: Kind,
+    /// Its index in the old tokens.
+    at: usize,
+    /// How many `;` may still stand directly inside: two in a `for` header.
+    semicolons: u32,
+}
+
+struct Repair<'t> {
+    old: &'t Tokens,
+    new: Tokens,
+    open: Vec<Opener>,
+    /// Whether the text has fewer `}` than `{`.
+    lacks_braces: bool,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Repair<'_> {
+    /// Takes over token `at`, with what is missing before it.
+    fn step(&mut self, at: usize) {
+        let kind = self.old.kinds[at];
+        let previous = at.checked_sub(1).map(|p| self.old.kinds[p]);
+        match kind {
+            Kind::LBrace if !matches!(previous, Some(Kind::Assign | Kind::Comma)) => {
+                self.close_parentheses(at);
+            }
+            Kind::Semicolon => {
+                if self.open.last().is_some_and(|o| o.semicolons == 0) {
+                    self.close_parentheses(at);
+                }
+                if let Some(open) = self.open.last_mut() {
+                    open.semicolons = open.semicolons.saturating_sub(1);
+                }
+            }
+            kind if STATEMENT_WORDS.contains(kind) => self.close_parentheses(at),
+            _ => {}
+        }
+        if self.lacks_braces && self.starts_function(at) {
+            while self.close(at) {}
+        }
+        match kind.bracket_step() {
+            1 => {
+                let is_for = kind == Kind::LParen && previous == Some(Kind::For);
+                self.open.push(Opener {
+                    kind,
+                    at,
+                    semicolons: if is_for { 2 } else { 0 },
+                });
+            }
+            -1 => {
+                if !self.has_partner(kind) {
+                    return self.report_closer(at);
+                }
+                while self.open.last().is_some_and(|o| closer(o.kind) != kind) {
+                    self.close(at);
+                }
+                self.open.pop();
+            }
+            _ => {}
+        }
+        self.new.push(kind, self.old.tokens[at]);
+    }
+
+    /// Whether an opener for `closing` is open, and no brace lies between.
+    fn has_partner(&self, closing: Kind) -> bool {
+        let mut open = self.open.iter().rev();
+        open.find(|o| closer(o.kind) == closing || o.kind == Kind::LBrace)
+            .is_some_and(|o| closer(o.kind) == closing)
+    }
+
+    /// Whether a function or shader begins at `at`: `float f(…) {` at the start of a line.
+    fn starts_function(&self, at: usize) -> bool {
+        let kinds = &self.old.kinds[at..];
+        if !self.old.tokens[at].starts_line {
+            return false;
+        }
+        match kinds {
+            [Kind::Shader, ..] => true,
+            [ty, Kind::Name, Kind::LParen, rest @ ..]
+                if KindSet::TYPES.contains(*ty) || *ty == Kind::Name =>
+            {
+                let mut depth = 1;
+                let end = rest.iter().position(|kind| {
+                    depth += kind.bracket_step();
+                    depth == 0 || *kind == Kind::Semicolon
+                });
+                end.is_some_and(|end| rest.get(end + 1) == Some(&Kind::LBrace))
+            }
+            _ => false,
+        }
+    }
+
+    /// Closes `(` and `[` up to the next brace.
+    fn close_parentheses(&mut self, at: usize) {
+        while self.open.last().is_some_and(|o| o.kind != Kind::LBrace) {
+            self.close(at);
+        }
+    }
+
+    /// Closes and reports the innermost open bracket before token `at`, if there is one.
+    fn close(&mut self, at: usize) -> bool {
+        let Some(open) = self.open.pop() else {
+            return false;
+        };
+        let missing = closer(open.kind);
+        let before = self.new.tokens.last().map_or(0, |token| token.end);
+        let token = Token {
+            start: before,
+            end: before,
+            value: 0,
+            starts_line: false,
+        };
+        self.new.push(missing, token);
+        let place = self.new.span(self.new.kinds.len() - 1);
+        let what = match self.old.kind(at) {
+            None => "the text ends here".to_owned(),
+            Some(_) => format!("{missing} is missing here at the latest"),
+        };
+        let help = match open.kind {
+            Kind::LBrace => "write `}` where the block ends",
+            Kind::LParen => "write `)` where the parenthesis ends",
+            _ => "write `]` where the index ends",
+        };
+        self.report(
+            Diagnostic::new(
+                Code::UnbalancedBracket,
+                self.old.span(open.at),
+                format!("this {} is never closed", open.kind),
+            )
+            .here("opened here")
+            .label(place, what)
+            .help(help),
+        );
+        true
+    }
+
+    fn report_closer(&mut self, at: usize) {
+        let kind = self.old.kinds[at];
+        let mut diagnostic = Diagnostic::new(
+            Code::UnbalancedBracket,
+            self.old.span(at),
+            format!("this {kind} closes nothing"),
+        )
+        .here("no open bracket fits")
+        .help("remove it, or write the bracket that it should close");
+        if let Some(open) = self.open.last() {
+            let message = format!("{} is what is open here", open.kind);
+            diagnostic = diagnostic.label(self.old.span(open.at), message);
+        }
+        self.report(diagnostic);
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() <= MAX_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::balance;
+    use crate::interner::Interner;
+    use crate::lexer::lex;
+    use crate::token::Kind;
+    use adumbra_ir::{Code, FileId};
+
+    /// The text of the kinds after balancing, and the start of each finding.
+    fn balanced(text: &str) -> (String, Vec<u32>, bool) {
+        let mut tokens = lex(&mut Interner::new(), FileId::MAIN, text).tokens;
+        let balance = balance(&mut tokens);
+        for diagnostic in &balance.diagnostics {
+            assert_eq!(diagnostic.code, Code::UnbalancedBracket);
+        }
+        let text = |kind: &Kind| match kind {
+            Kind::Name => "n",
+            Kind::IntLiteral => "1",
+            kind => kind.text(),
+        };
+        let kinds: Vec<&str> = tokens.kinds.iter().map(text).collect();
+        let starts = balance.diagnostics.iter().map(|d| d.span.start);
+        (kinds.join(" "), starts.collect(), balance.is_unfinished)
+    }
+
+    #[test]
+    fn a_missing_closer_is_put_before_what_cannot_stand_inside() {
+        for (text, repaired, opener) in [
+            ("{ a = f(1; b; }", "{ n = n ( 1 ) ; n ; }", 7),
+            ("{ if (a { b; } }", "{ if ( n ) { n ; } }", 5),
+            ("{ a[1 = 2; }", "{ n [ 1 = 1 ] ; }", 3),
+            ("{ f((a); }", "{ n ( ( n ) ) ; }", 3),
+            ("{ f(a }", "{ n ( n ) }", 3),
+            ("f(a[1)", "n ( n [ 1 ] )", 3),
+            (
+                "{ for (a; b; c { d; } }",
+                "{ for ( n ; n ; n ) { n ; } }",
+                6,
+            ),
+            ("{ x = (a return b; }", "{ n = ( n ) return n ; }", 6),
+        ] {
+            let (found, starts, unfinished) = balanced(text);
+            assert_eq!(
+                (found.as_str(), &starts[..]),
+                (repaired, &[opener][..]),
+                "{text}"
+            );
+            assert!(!unfinished, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_closer_too_many_is_taken_out() {
+        for (text, repaired, closer) in [
+            ("{ a); }", "{ n ; }", 3),
+            ("a; } b;", "n ; n ;", 3),
+            ("{ f(a]); }", "{ n ( n ) ; }", 5),
+        ] {
+            let (found, starts, _) = balanced(text);
+            assert_eq!(
+                (found.as_str(), &starts[..]),
+                (repaired, &[closer][..]),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_missing_brace_is_put_before_the_next_function() {
+        let (found, starts, _) = balanced("float f() { if (a) {\n b; }\nfloat g() { }");
+        assert_eq!(found, "float n ( ) { if ( n ) { n ; } } float n ( ) { }");
+        assert_eq!(starts, [10]);
+        let (found, starts, _) = balanced("float f() {\n b;\nshader g() { }");
+        assert_eq!(found, "float n ( ) { n ; } shader n ( ) { }");
+        assert_eq!(starts, [10]);
+    }
+
+    #[test]
+    fn only_the_end_of_the_text_makes_it_unfinished() {
+        assert!(balanced("f(a,").2);
+        assert!(balanced("float f() { a;").2);
+        assert!(!balanced("f(a; {").2);
+        assert!(!balanced("a) {").2);
+        assert!(!balanced("f(a)").2);
+    }
+
+    #[test]
+    fn default_arguments_may_hold_braces() {
+        let text = "n ( n n [ 1 ] = { 1 , { 1 } } )";
+        assert_eq!(balanced(text), (text.to_owned(), vec![], false));
+        assert_eq!(balanced(&format!("{text} ]")).0, text);
+    }
+}

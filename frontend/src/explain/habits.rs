@@ -1,0 +1,384 @@
+//! Habits of other languages, recognised where the grammar fails.
+
+use super::{Case, OPERANDS};
+use crate::token::Kind;
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// A word that is no keyword here but one elsewhere, and the mend.
+type Word = (&'static str, &'static str);
+
+/// Words for operators: between or before operands.
+const OPERATORS: &[Word] = &[
+    ("and", "write `&&`"),
+    ("or", "write `||`"),
+    ("not", "write `!`"),
+    (
+        "xor",
+        "write `!=` between truth values, `^` between whole numbers",
+    ),
+    ("is", "write `==`"),
+    ("then", "remove it: the body follows the condition's `)`"),
+];
+
+/// Words that begin a statement or an item.
+const OPENERS: &[Word] = &[
+    (
+        "let",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
+    (
+        "var",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
+    (
+        "auto",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
+    (
+        "val",
+        "a declaration starts with its type: `const float x = 1.0;`",
+    ),
+    (
+        "function",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    (
+        "func",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    (
+        "fn",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    (
+        "def",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    ("elif", "write `else if (…)`"),
+    ("elsif", "write `else if (…)`"),
+    ("elseif", "write `else if (…)`"),
+    (
+        "foreach",
+        "a loop is written `for (int i = 0; i < n; ++i) …`",
+    ),
+    (
+        "loop",
+        "a loop is written `for (int i = 0; i < n; ++i) …` or `while (condition) …`",
+    ),
+    (
+        "uniform",
+        "values from the host are read by `global_value<name>`, or are inputs of the shader",
+    ),
+    (
+        "varying",
+        "values from the host are read by `global_value<name>`, or are inputs of the shader",
+    ),
+    (
+        "attribute",
+        "values from the host are read by `global_value<name>`, or are inputs of the shader",
+    ),
+    ("sampler2D", "a texture is declared by `texture2d name;`"),
+    ("surface", "an entry is introduced by `shader`"),
+    ("volume", "an entry is introduced by `shader`"),
+    ("displacement", "an entry is introduced by `shader`"),
+    (
+        "static",
+        "remove it: file-scope constants are `const float name = 1.0;`",
+    ),
+    ("inline", "remove it: the compiler decides"),
+    (
+        "extern",
+        "remove it: there are no external functions, every function has its body in the program",
+    ),
+    ("typedef", "name the type itself where it is used"),
+    ("enum", "write constants: `const int name = 0;`"),
+    (
+        "class",
+        "write `struct name { … };` and functions beside it",
+    ),
+    ("template", "write one overload for each type"),
+    ("using", "remove it: there are no namespaces"),
+    ("namespace", "remove it: there are no namespaces"),
+    (
+        "import",
+        "remove it: other files are named when the program is compiled (`--with FILE`)",
+    ),
+    ("precision", "remove it: every float has 32 bits"),
+    (
+        "layout",
+        "remove it: inputs and outputs are the parameters of the shader",
+    ),
+    ("goto", "use a loop with `break` and `continue`"),
+    (
+        "discard",
+        "a shader always yields its outputs; give them a value that means nothing is there",
+    ),
+    ("try", "remove it: there are no exceptions"),
+    ("throw", "remove it: there are no exceptions"),
+];
+
+/// The mend for `word` as the first word of a declaration, if it is a habit of another language.
+pub(crate) fn opener(word: &str) -> Option<&'static str> {
+    find(OPENERS, word)
+}
+
+fn find(words: &[Word], word: &str) -> Option<&'static str> {
+    words
+        .iter()
+        .find(|(w, _)| *w == word)
+        .map(|(_, help)| *help)
+}
+
+/// The diagnostic for a habit, if the failure is one.
+pub(super) fn recognise(case: &Case) -> Option<Diagnostic> {
+    marks(case).or_else(|| words(case)).or_else(|| shapes(case))
+}
+
+fn report(
+    span: Span,
+    message: impl Into<String>,
+    label: &str,
+    help: impl Into<String>,
+) -> Option<Diagnostic> {
+    let diagnostic = Diagnostic::new(Code::SyntaxError, span, message);
+    Some(diagnostic.here(label).help(help))
+}
+
+/// Pairs of marks without space between that are one operator elsewhere.
+fn marks(case: &Case) -> Option<Diagnostic> {
+    let pairs = [
+        (-1, case.previous_span(), case.span()),
+        (0, case.span(), case.tokens.span(case.at + 1)),
+    ];
+    for (first, left, right) in pairs {
+        let (Some(a), Some(b)) = (case.kind(first), case.kind(first + 1)) else {
+            continue;
+        };
+        // A mark that was read already is an operator only if its right operand was looked for.
+        let is_operator = first == 0 || case.expects(&[Kind::FloatLiteral]);
+        let help = match (a, b) {
+            _ if left.end != right.start || !is_operator => continue,
+            (Kind::Minus, Kind::Greater) => {
+                "a member is read with `.`; the type that a function returns stands before its name"
+            }
+            (Kind::Colon, Kind::Colon) => "write the name alone: there are no namespaces",
+            (Kind::Star, Kind::Star) => "write `pow(a, b)`",
+            (Kind::EqualEqual | Kind::NotEqual, Kind::Assign) => "write `==` or `!=`",
+            (Kind::Assign, Kind::Greater) => "write `>=`",
+            (Kind::Assign, Kind::Less) => "write `<=`",
+            (Kind::Less, Kind::Greater) => "write `!=`",
+            _ => continue,
+        };
+        let operator = format!("{}{}", a.text(), b.text());
+        return report(
+            left.to(right),
+            format!("there is no operator `{operator}`"),
+            "not an operator",
+            help,
+        );
+    }
+    match case.kind(0)? {
+        Kind::MetaClose if case.expects(&[Kind::Star]) => report(
+            case.span(),
+            "`>>>` closes metadata and nothing else",
+            "not an operator",
+            "write `>>`: on a uint it shifts in zeros",
+        ),
+        _ => None,
+    }
+}
+
+/// Words at the failure, before it, or at the start of its statement.
+fn words(case: &Case) -> Option<Diagnostic> {
+    for distance in [0, -1] {
+        if case.kind(distance) != Some(Kind::Name) {
+            continue;
+        }
+        let word = case.word(distance);
+        if let Some(help) = find(OPERATORS, word) {
+            let span = match distance {
+                0 => case.span(),
+                _ => case.previous_span(),
+            };
+            return report(
+                span,
+                format!("`{word}` is not an operator here"),
+                "an ordinary name",
+                help,
+            );
+        }
+    }
+    let start = case.statement_start();
+    let distance = start as isize - case.at as isize;
+    if case.kind(distance) != Some(Kind::Name) {
+        return None;
+    }
+    let word = case.word(distance);
+    let help = opener(word)?;
+    report(
+        case.tokens.span(start),
+        format!("`{word}` is not a keyword here"),
+        "an ordinary name",
+        help,
+    )
+}
+
+/// Forms that other languages have.
+fn shapes(case: &Case) -> Option<Diagnostic> {
+    let found = case.kind(0)?;
+    let span = case.span();
+    let before = (case.kind(-2), case.kind(-1));
+    let expects = |kind| case.expected.contains(kind);
+    match found {
+        Kind::Else if expects(Kind::If) => report(
+            span,
+            "`else` without its `if`",
+            "no `if` before it",
+            "`else` follows directly upon the body of its `if`; put several statements into braces",
+        ),
+        Kind::Case | Kind::Default if expects(Kind::If) => report(
+            span,
+            format!("{found} outside of a `switch`"),
+            "no `switch` around it",
+            "labels stand directly between the braces of a `switch`",
+        ),
+        Kind::In | Kind::Out | Kind::InOut if expects(Kind::Shader) => report(
+            span,
+            "inputs and outputs are not declared at file level",
+            "not a declaration",
+            "make them parameters of the shader: `shader name(float a, out color b) { … }`",
+        ),
+        Kind::In if expects(Kind::Semicolon) => report(
+            span,
+            "there is no loop over the members of something",
+            "not part of a loop",
+            "a loop is written `for (int i = 0; i < n; ++i) …`",
+        ),
+        Kind::LBrace if expects(Kind::FloatLiteral) => report(
+            span,
+            "a list in braces is not an expression",
+            "only a declaration takes a list",
+            "call a constructor, as in `float3(x, y, z)`, or declare a variable with the list and use that",
+        ),
+        Kind::RParen if before == (Some(Kind::LParen), Some(Kind::Void)) => report(
+            case.previous_span(),
+            "a parameter cannot be `void`",
+            "not a parameter",
+            "leave the parentheses empty: `()`",
+        ),
+        Kind::RParen | Kind::Comma | Kind::Assign if is_parameter_without_type(case) => report(
+            case.previous_span(),
+            format!("the parameter `{}` has no type", case.word(-1)),
+            "a type or a name is missing",
+            format!("write its type before it: `float {}`", case.word(-1)),
+        ),
+        Kind::Star | Kind::Amp if expects(Kind::Name) && !expects(Kind::FloatLiteral) => report(
+            span,
+            "there are no pointers and no references",
+            "not part of a type",
+            "to hand a value back, make the parameter `out` or `inout`",
+        ),
+        Kind::Colon if case.kind(-1) == Some(Kind::RParen) && expects(Kind::LBrace) => report(
+            span,
+            "there are no semantics",
+            "not part of a declaration",
+            "remove the `:` and the word behind it: the host finds outputs by their names",
+        ),
+        Kind::LParen if is_constructor_call(case) => report(
+            span,
+            "a function cannot stand inside a function, and a variable is not initialised by a call",
+            "not expected after a variable's name",
+            "move the function out to file level; initialise a variable with `=`",
+        ),
+        Kind::LParen if matches!(before, (Some(Kind::Dot), Some(Kind::Name))) => report(
+            case.previous_span(),
+            format!(
+                "there are no methods, so `{}` cannot be called like this",
+                case.word(-1)
+            ),
+            "a member, not a function",
+            format!("write the value as an argument: `{}(value)`", case.word(-1)),
+        ),
+        Kind::LParen if matches!(case.kind(-1), Some(Kind::RParen | Kind::RBracket)) => report(
+            span,
+            "only a function's name can be called",
+            "what stands before it is a value",
+            "remove the parentheses, or write an operator before them",
+        ),
+        found if OPERANDS.contains(found) && is_cast_by_name(case) => report(
+            case.tokens.span(case.at - 2),
+            "a cast takes a keyword type such as `int` or `float3`",
+            "a name, so this is not a cast",
+            format!("convert by a call: `{}(…)`", case.word(-2)),
+        ),
+        Kind::Assign | Kind::LParen | Kind::Dot | Kind::LBracket | Kind::PlusPlus
+            if case.is_at_file_level() && expects(Kind::Name) =>
+        {
+            report(
+                span,
+                "a statement cannot stand at file level",
+                "not a declaration",
+                "move it into a function or a shader; a constant is declared by `const float name = 1.0;`",
+            )
+        }
+        _ => None,
+    }
+}
+
+/// `f(x)`, `f(float a, x)` where parameters are declared.
+fn is_parameter_without_type(case: &Case) -> bool {
+    let opens = matches!(case.kind(-2), Some(Kind::LParen | Kind::Comma));
+    opens
+        && case.kind(-1) == Some(Kind::Name)
+        && case.expected.contains(Kind::Name)
+        && !case.expected.contains(Kind::FloatLiteral)
+        && case.is_at_file_level()
+}
+
+/// `float x(` inside a function.
+fn is_constructor_call(case: &Case) -> bool {
+    let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+    case.kind(-2).is_some_and(is_type)
+        && case.kind(-1) == Some(Kind::Name)
+        && case.expects(&[Kind::Semicolon, Kind::Assign])
+        && !case.is_at_file_level()
+}
+
+/// `(vector) x`
+fn is_cast_by_name(case: &Case) -> bool {
+    case.kind(-1) == Some(Kind::RParen)
+        && case.kind(-2) == Some(Kind::Name)
+        && case.kind(-3) == Some(Kind::LParen)
+        && case
+            .kind(-4)
+            .is_none_or(|kind| !kind.ends_operand() && !kind.takes_name())
+        && case.expects(&[Kind::Star])
+}
+
+impl Case<'_> {
+    /// The first token of the statement or item that the failure is in.
+    fn statement_start(&self) -> usize {
+        let mut depth = 0;
+        for at in (0..self.at.min(self.tokens.kinds.len())).rev() {
+            let kind = self.tokens.kinds[at];
+            depth -= kind.bracket_step();
+            let ends = matches!(kind, Kind::Semicolon | Kind::LBrace | Kind::RBrace);
+            if depth < 0 && kind == Kind::LBrace || depth == i32::from(kind == Kind::RBrace) && ends
+            {
+                return at + 1;
+            }
+        }
+        0
+    }
+
+    /// Whether no brace is open around the failure.
+    fn is_at_file_level(&self) -> bool {
+        let before = &self.tokens.kinds[..self.at.min(self.tokens.kinds.len())];
+        let braces = before.iter().map(|kind| match kind {
+            Kind::LBrace => 1,
+            Kind::RBrace => -1,
+            _ => 0,
+        });
+        braces.sum::<i32>() == 0
+    }
+}

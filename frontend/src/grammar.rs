@@ -1,0 +1,202 @@
+//! The grammar, as chumsky parsers over token kinds.
+//!
+//! Building it costs a few microseconds, so each parse builds its own. Every rule is boxed, which keeps compile time and stack
+//! frames small. The error type is a position and a set of kinds in one machine word each: cheap enough to be always on, so there
+//! is no second, slower pass to explain what the first refused.
+//!
+//! What makes it linear: `brackets` has balanced the brackets and bounded the nesting beforehand, and whatever stands between a
+//! pair recovers at its closer. So a failure never leaves the bracket it happened in, and no alternative is tried twice over
+//! more than a few tokens. Statements and items recover at their end, blocks at their brace.
+
+mod expression;
+mod failure;
+mod item;
+mod statement;
+
+pub(crate) use expression::{ASSIGNMENTS, LEVELS};
+pub(crate) use failure::Failure;
+pub(crate) use item::{entries, file, lone_expression};
+
+use crate::ast::{Expr, ExprKind, Name, TypeKeyword};
+use crate::interner::Symbol;
+use crate::token::{Kind, KindSet, Tokens};
+use adumbra_ir::Span;
+use bumpalo::Bump;
+use chumsky::extra::{Full, SimpleState};
+use chumsky::input::{InputRef, MapExtra};
+use chumsky::prelude::*;
+
+/// What every rule carries along: the error type and the [`Builder`].
+pub(crate) type Extra<'t, 'a> = Full<Failure, SimpleState<Builder<'t, 'a>>, ()>;
+
+/// A rule of the grammar that yields an `O`.
+pub(crate) type Rule<'t, 'a, O> = Boxed<'t, 't, &'t [Kind], O, Extra<'t, 'a>>;
+
+/// What a rule sees of the parse when it makes a node.
+type Seen<'t, 'p, 'a> = MapExtra<'t, 'p, &'t [Kind], Extra<'t, 'a>>;
+
+/// The input, for rules that read it by hand.
+type Reader<'t, 'p, 'a> = InputRef<'t, 'p, &'t [Kind], Extra<'t, 'a>>;
+
+/// Makes nodes: knows the tokens behind the kinds, and the arena.
+#[derive(Clone, Copy)]
+pub(crate) struct Builder<'t, 'a> {
+    pub(crate) arena: &'a Bump,
+    pub(crate) tokens: &'t Tokens,
+    /// Whether the end of the input ends a statement as `;` does.
+    pub(crate) end_is_semicolon: bool,
+}
+
+impl<'a> Builder<'_, 'a> {
+    /// The bytes from token `start` up to before token `end`.
+    fn span(self, start: usize, end: usize) -> Span {
+        let first = self.tokens.span(start);
+        match end {
+            end if end > start => Span {
+                end: self.tokens.tokens[end - 1].end,
+                ..first
+            },
+            _ => Span {
+                end: first.start,
+                ..first
+            },
+        }
+    }
+
+    /// The name that token `index` is.
+    fn name(self, index: usize) -> Name {
+        Name {
+            symbol: Symbol(self.tokens.tokens[index].value),
+            span: self.tokens.span(index),
+        }
+    }
+
+    fn expr(self, kind: ExprKind<'a>, span: Span) -> &'a Expr<'a> {
+        self.arena.alloc(Expr { kind, span })
+    }
+}
+
+/// The builder, and the bytes that the rule covers.
+fn seen<'t, 'a>(seen: &mut Seen<'t, '_, 'a>) -> (Builder<'t, 'a>, Span) {
+    let range = seen.span();
+    let builder = seen.state().0;
+    (builder, builder.span(range.start, range.end))
+}
+
+/// One token of the set.
+fn one<'t, 'a>(set: KindSet) -> impl Parser<'t, &'t [Kind], Kind, Extra<'t, 'a>> + Copy {
+    custom(move |input: &mut Reader<'t, '_, 'a>| match input.peek() {
+        Some(kind) if set.contains(kind) => {
+            input.skip();
+            Ok(kind)
+        }
+        _ => Err(Failure::expected(*input.cursor().inner(), set)),
+    })
+}
+
+/// This token.
+fn mark<'t, 'a>(kind: Kind) -> impl Parser<'t, &'t [Kind], Kind, Extra<'t, 'a>> + Copy {
+    one(KindSet::of(&[kind]))
+}
+
+/// A name.
+fn name<'t, 'a>() -> impl Parser<'t, &'t [Kind], Name, Extra<'t, 'a>> + Copy {
+    mark(Kind::Name).map_with(|_, e| {
+        let index = e.span().start;
+        e.state().name(index)
+    })
+}
+
+/// A type that is a keyword.
+fn type_keyword<'t, 'a>() -> impl Parser<'t, &'t [Kind], TypeKeyword, Extra<'t, 'a>> + Copy {
+    one(KindSet::TYPES).filter_map(Kind::type_keyword)
+}
+
+/// `inner` between brackets. If it cannot be read, everything up to the closer is passed over and `broken` stands in.
+fn enclosed<'t, 'a: 't, O: 't>(
+    open: Kind,
+    inner: impl Parser<'t, &'t [Kind], O, Extra<'t, 'a>> + Clone + 't,
+    close: Kind,
+    broken: impl Fn(Builder<'t, 'a>, Span) -> O + Clone + 't,
+) -> impl Parser<'t, &'t [Kind], O, Extra<'t, 'a>> + Clone {
+    let skip = skip_to_closer().map_with(move |_, e| {
+        let (builder, span) = seen(e);
+        broken(builder, span)
+    });
+    mark(open).ignore_then(
+        inner
+            .then_ignore(mark(close))
+            .recover_with(via_parser(skip)),
+    )
+}
+
+/// Passes over everything up to and with the closer of the bracket we are in.
+fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + Copy {
+    custom(|input: &mut Reader<'t, '_, 'a>| {
+        let start = *input.cursor().inner();
+        let mut depth = 1;
+        while let Some(kind) = input.next() {
+            depth += kind.bracket_step();
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+        Err(Failure::expected(start, KindSet::CLOSERS))
+    })
+}
+
+/// Passes over a statement or an item that could not be read: at least one token, then up to and with the `;` or the `}` that ends
+/// it, but neither past the closer of the bracket we are in nor into a line that starts with one of `starts`.
+fn skip_to_end<'t, 'a>(starts: KindSet) -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + Copy {
+    custom(move |input: &mut Reader<'t, '_, 'a>| {
+        let start = *input.cursor().inner();
+        let mut depth = 0;
+        while let Some(kind) = input.peek() {
+            let at = *input.cursor().inner();
+            let closes = depth + kind.bracket_step() < 0;
+            let begins_anew = at > start
+                && depth == 0
+                && starts.contains(kind)
+                && input.state().tokens.tokens[at].starts_line;
+            if closes || begins_anew {
+                break;
+            }
+            input.skip();
+            depth += kind.bracket_step();
+            if depth == 0 && matches!(kind, Kind::Semicolon | Kind::RBrace) {
+                return Ok(());
+            }
+        }
+        match *input.cursor().inner() {
+            end if end > start => Ok(()),
+            _ => Err(Failure::expected(start, starts)),
+        }
+    })
+}
+
+/// The `;` of a declaration or an expression. Where it is missing at the end of a line, that is reported and all goes on as if it
+/// stood there.
+fn semicolon<'t, 'a: 't>() -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + Clone {
+    let written = custom(|input: &mut Reader<'t, '_, 'a>| match input.peek() {
+        Some(Kind::Semicolon) => {
+            input.skip();
+            Ok(())
+        }
+        None if input.state().end_is_semicolon => Ok(()),
+        _ => Err(Failure::expected(
+            *input.cursor().inner(),
+            KindSet::of(&[Kind::Semicolon]),
+        )),
+    });
+    let missing = custom(|input: &mut Reader<'t, '_, 'a>| {
+        let at = *input.cursor().inner();
+        let builder = input.state().0;
+        match builder.tokens.tokens.get(at) {
+            Some(token) if !token.starts_line && builder.tokens.kinds[at] != Kind::RBrace => {
+                Err(Failure::expected(at, KindSet::of(&[Kind::Semicolon])))
+            }
+            _ => Ok(()),
+        }
+    });
+    written.recover_with(via_parser(missing))
+}

@@ -1,0 +1,236 @@
+//! What stands at file level, and the ways into the grammar.
+
+use super::expression::literal;
+use super::statement::{Rules, rules};
+use super::{Builder, Rule, enclosed, mark, name, one, seen, semicolon, skip_to_end};
+use crate::ast::{
+    Direction, Entry, Expr, ExprKind, Function, Item, ItemKind, Metadata, Name, Parameter, Struct,
+    UnaryOp,
+};
+use crate::token::{Kind, KindSet};
+use adumbra_ir::Span;
+use bumpalo::collections::Vec as BumpVec;
+use chumsky::prelude::*;
+use smallvec::SmallVec;
+
+/// What can begin an item at the start of a line, for sure: recovery stops there.
+const STARTS: KindSet =
+    KindSet::TYPES.union(KindSet::of(&[Kind::Const, Kind::Struct, Kind::Shader]));
+
+const QUALIFIERS: KindSet = KindSet::of(&[Kind::In, Kind::Out, Kind::InOut, Kind::Const]);
+
+/// A whole file.
+pub(crate) fn file<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Item<'a>]> {
+    item(&rules())
+        .repeated()
+        .collect::<Vec<_>>()
+        .map_with(|items: Vec<Option<Item>>, e| {
+            let items = items.into_iter().flatten();
+            BumpVec::from_iter_in(items, e.state().arena).into_bump_slice() as &[_]
+        })
+        .then_ignore(end())
+        .boxed()
+}
+
+/// One expression and nothing else.
+pub(crate) fn lone_expression<'t, 'a: 't>() -> Rule<'t, 'a, &'a Expr<'a>> {
+    rules()
+        .expression
+        .then_ignore(mark(Kind::Semicolon).or_not())
+        .then_ignore(end())
+        .boxed()
+}
+
+/// What may be typed into the REPL.
+pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
+    let rules = rules();
+    let shadow = || mark(Kind::Colon).ignore_then(rules.expression.clone());
+    let seed = name()
+        .then_ignore(mark(Kind::Assign))
+        .then(rules.expression.clone())
+        .then(shadow())
+        .then(shadow())
+        .then_ignore(semicolon())
+        .map(|(((name, value), ddx), ddy)| Entry::Seed {
+            name,
+            value,
+            ddx,
+            ddy,
+        });
+    let item = declared(&rules).map_with(|kind, e| {
+        let (builder, span) = seen(e);
+        Entry::Item(builder.arena.alloc(Item { kind, span }))
+    });
+    let statement = rules
+        .statement
+        .clone()
+        .map_with(|statement, e| Entry::Statement(e.state().arena.alloc(statement)));
+    choice((seed, item, statement))
+        .repeated()
+        .collect::<SmallVec<[_; 4]>>()
+        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
+        .then_ignore(end())
+        .boxed()
+}
+
+/// One item; `None` for a lone `;`. Recovers at its end.
+fn item<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, Option<Item<'a>>> {
+    let declaration = rules
+        .declaration
+        .clone()
+        .then_ignore(semicolon())
+        .map(ItemKind::Declaration);
+    let skip = skip_to_end(STARTS).map_with(|(), e| {
+        let range = e.span();
+        ItemKind::Broken(declared_name(e.state().0, range.start, range.end))
+    });
+    let item = declared(rules)
+        .or(declaration)
+        .map(Some)
+        .or(mark(Kind::Semicolon).to(None));
+    item.recover_with(via_parser(skip.map(Some)))
+        .map_with(|kind, e| {
+            let span = seen(e).1;
+            kind.map(|kind| Item { kind, span })
+        })
+        .boxed()
+}
+
+/// What stands at file level only: functions, shaders, structs, textures and resources come as declarations.
+fn declared<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
+    let parameters = parameters(rules);
+    let body = rules
+        .block
+        .clone()
+        .map(Some)
+        .or(mark(Kind::Semicolon).to(None));
+    let function = rules
+        .ty
+        .clone()
+        .map(Some)
+        .or(mark(Kind::Shader).to(None))
+        .then(name())
+        .then(parameters)
+        .then(body)
+        .map_with(
+            |(((result, name), (parameters, parameters_span)), body), e| match parameters {
+                None => ItemKind::Broken(Some(name)),
+                Some(parameters) => ItemKind::Function(e.state().arena.alloc(Function {
+                    result,
+                    name,
+                    parameters,
+                    parameters_span,
+                    body,
+                })),
+            },
+        );
+    function.or(structure(rules)).boxed()
+}
+
+/// `(float a, out float b = 1)` and its place; `None` if it cannot be read.
+fn parameters<'t, 'a: 't>(
+    rules: &Rules<'t, 'a>,
+) -> Rule<'t, 'a, (Option<&'a [Parameter<'a>]>, Span)> {
+    let qualifiers = one(QUALIFIERS)
+        .repeated()
+        .collect::<SmallVec<[Kind; 2]>>()
+        .map(|kinds| KindSet::of(&kinds));
+    let parameter = qualifiers
+        .then(rules.ty.clone())
+        .then(rules.declarator.clone())
+        .then(metadata().or_not())
+        .map_with(|(((qualifiers, ty), declarator), metadata), e| Parameter {
+            direction: direction(qualifiers),
+            constant: qualifiers.contains(Kind::Const),
+            ty,
+            declarator,
+            metadata: metadata.unwrap_or_default(),
+            span: seen(e).1,
+        })
+        .boxed();
+    let list = parameter
+        .separated_by(mark(Kind::Comma))
+        .collect::<SmallVec<[_; 4]>>()
+        .map_with(|list, e| Some(&*e.state().arena.alloc_slice_copy(&list)));
+    enclosed(Kind::LParen, list, Kind::RParen, |_, _| None)
+        .map_with(|list, e| (list, seen(e).1))
+        .boxed()
+}
+
+fn direction(qualifiers: KindSet) -> Direction {
+    let both = KindSet::of(&[Kind::In, Kind::Out]);
+    if qualifiers.contains(Kind::InOut) || qualifiers.contains_all(both) {
+        Direction::InOut
+    } else if qualifiers.contains(Kind::Out) {
+        Direction::Out
+    } else {
+        Direction::In
+    }
+}
+
+/// `<<< label = "count", hidden >>>`
+fn metadata<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Metadata<'a>]> {
+    let sign = mark(Kind::Minus).or_not();
+    let value = mark(Kind::Assign)
+        .ignore_then(sign.then(literal()))
+        .map_with(|(sign, kind), e| {
+            let (builder, span) = seen(e);
+            let literal = builder.expr(kind, span);
+            match sign {
+                Some(_) => builder.expr(ExprKind::Unary(UnaryOp::Minus, literal), span),
+                None => literal,
+            }
+        });
+    name()
+        .then(value.or_not())
+        .map(|(name, value)| Metadata { name, value })
+        .separated_by(mark(Kind::Comma))
+        .allow_trailing()
+        .collect::<SmallVec<[_; 4]>>()
+        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
+        .delimited_by(mark(Kind::MetaOpen), mark(Kind::MetaClose))
+        .boxed()
+}
+
+/// `struct pair { float a, b; };`
+fn structure<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
+    let members = rules
+        .declaration
+        .clone()
+        .then_ignore(semicolon())
+        .map(|member| *member)
+        .repeated()
+        .collect::<SmallVec<[_; 8]>>()
+        .map_with(|list, e| Some(&*e.state().arena.alloc_slice_copy(&list)));
+    mark(Kind::Struct)
+        .ignore_then(name())
+        .then(enclosed(Kind::LBrace, members, Kind::RBrace, |_, _| None))
+        .then_ignore(semicolon())
+        .map_with(|(name, members), e| match members {
+            None => ItemKind::Broken(Some(name)),
+            Some(members) => ItemKind::Struct(e.state().arena.alloc(Struct { name, members })),
+        })
+        .boxed()
+}
+
+/// The name that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or the end of the item behind it.
+fn declared_name(builder: Builder<'_, '_>, start: usize, end: usize) -> Option<Name> {
+    let behind = KindSet::of(&[
+        Kind::LParen,
+        Kind::LBracket,
+        Kind::LBrace,
+        Kind::Assign,
+        Kind::Comma,
+        Kind::Semicolon,
+    ]);
+    let kinds = &builder.tokens.kinds;
+    (start..end)
+        .find(|&at| {
+            kinds[at] == Kind::Name
+                && builder
+                    .tokens
+                    .kind(at + 1)
+                    .is_none_or(|next| behind.contains(next))
+        })
+        .map(|at| builder.name(at))
+}

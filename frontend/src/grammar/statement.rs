@@ -1,0 +1,358 @@
+//! Statements and declarations. Each statement recovers at its own end, so one that is broken costs no other.
+
+use super::expression::expression;
+use super::{
+    Builder, Extra, Rule, enclosed, mark, name, one, seen, semicolon, skip_to_end, type_keyword,
+};
+use crate::ast::{
+    Block, Case, Declaration, Declarator, Dimension, Expr, ExprKind, For, ForInit, Initializer,
+    InitializerKind, Stmt, StmtKind, Type, TypeName,
+};
+use crate::token::{Kind, KindSet};
+use adumbra_ir::Span;
+use chumsky::prelude::*;
+use smallvec::SmallVec;
+
+/// What can begin a statement at the start of a line, for sure: recovery stops there.
+const STARTS: KindSet = KindSet::TYPES.union(KindSet::of(&[
+    Kind::Const,
+    Kind::Struct,
+    Kind::If,
+    Kind::For,
+    Kind::While,
+    Kind::Do,
+    Kind::Switch,
+    Kind::Case,
+    Kind::Default,
+    Kind::Break,
+    Kind::Continue,
+    Kind::Return,
+]));
+
+/// The rules that items are made of.
+pub(super) struct Rules<'t, 'a> {
+    pub(super) expression: Rule<'t, 'a, &'a Expr<'a>>,
+    pub(super) ty: Rule<'t, 'a, Type<'a>>,
+    pub(super) declarator: Rule<'t, 'a, Declarator<'a>>,
+    /// Without its `;`.
+    pub(super) declaration: Rule<'t, 'a, &'a Declaration<'a>>,
+    /// Recovers at its end.
+    pub(super) statement: Rule<'t, 'a, Stmt<'a>>,
+    pub(super) block: Rule<'t, 'a, Block<'a>>,
+}
+
+pub(super) fn rules<'t, 'a: 't>() -> Rules<'t, 'a> {
+    let expression = expression();
+    let dimensions = dimensions(expression.clone());
+    let ty = ty(dimensions.clone());
+    let declarator = declarator(dimensions, expression.clone());
+    let declaration = declaration(ty.clone(), declarator.clone());
+    let statement = recursive(|statement| {
+        let statement = statement.boxed();
+        alternatives(
+            expression.clone(),
+            declaration.clone(),
+            statement.clone(),
+            block(statement),
+        )
+    })
+    .boxed();
+    Rules {
+        expression,
+        ty,
+        declarator,
+        declaration,
+        block: block(statement.clone()),
+        statement,
+    }
+}
+
+/// Any statement, by its first words.
+fn alternatives<'t, 'a: 't>(
+    expression: Rule<'t, 'a, &'a Expr<'a>>,
+    declaration: Rule<'t, 'a, &'a Declaration<'a>>,
+    statement: Rule<'t, 'a, Stmt<'a>>,
+    block: Rule<'t, 'a, Block<'a>>,
+) -> Rule<'t, 'a, Stmt<'a>> {
+    let condition = condition(expression.clone());
+    let body = statement
+        .clone()
+        .map_with(|body, e| &*e.state().arena.alloc(body))
+        .boxed();
+    let declared = declaration
+        .clone()
+        .then_ignore(semicolon())
+        .map(StmtKind::Declaration);
+    let evaluated = expression
+        .clone()
+        .then_ignore(semicolon())
+        .map(StmtKind::Expr);
+    let chosen = mark(Kind::If)
+        .ignore_then(condition.clone())
+        .then(body.clone())
+        .then(mark(Kind::Else).ignore_then(body.clone()).or_not())
+        .map(|((condition, then), otherwise)| StmtKind::If {
+            condition,
+            then,
+            otherwise,
+        });
+    let repeated = mark(Kind::While)
+        .ignore_then(condition.clone())
+        .then(body.clone())
+        .map(|(condition, body)| StmtKind::While { condition, body });
+    let done = mark(Kind::Do)
+        .ignore_then(body.clone())
+        .then_ignore(mark(Kind::While))
+        .then(condition.clone())
+        .then_ignore(semicolon())
+        .map(|(body, condition)| StmtKind::DoWhile { body, condition });
+    let returned = mark(Kind::Return)
+        .ignore_then(expression.clone().or_not())
+        .then_ignore(semicolon())
+        .map(StmtKind::Return);
+    let switched = switch(expression.clone(), condition, statement);
+    let word = |kind, stmt: StmtKind<'a>| mark(kind).ignore_then(semicolon()).to(stmt);
+    choice((
+        declared,
+        evaluated,
+        block.map(StmtKind::Block),
+        chosen,
+        for_loop(expression, declaration, body),
+        returned,
+        repeated,
+        done,
+        word(Kind::Break, StmtKind::Break),
+        word(Kind::Continue, StmtKind::Continue),
+        switched,
+        mark(Kind::Semicolon).to(StmtKind::Empty),
+    ))
+    .recover_with(via_parser(skip_to_end(STARTS).to(StmtKind::Broken)))
+    .map_with(|kind, e| Stmt {
+        kind,
+        span: seen(e).1,
+    })
+    .boxed()
+}
+
+/// `{ … }`
+fn block<'t, 'a: 't>(statement: Rule<'t, 'a, Stmt<'a>>) -> Rule<'t, 'a, Block<'a>> {
+    enclosed(
+        Kind::LBrace,
+        statements(statement),
+        Kind::RBrace,
+        |builder: Builder<'t, 'a>, span: Span| {
+            let kind = StmtKind::Broken;
+            &*builder.arena.alloc_slice_copy(&[Stmt { kind, span }])
+        },
+    )
+    .map_with(|statements, e| Block {
+        statements,
+        span: seen(e).1,
+    })
+    .boxed()
+}
+
+fn statements<'t, 'a: 't>(
+    statement: Rule<'t, 'a, Stmt<'a>>,
+) -> impl Parser<'t, &'t [Kind], &'a [Stmt<'a>], Extra<'t, 'a>> + Clone {
+    statement
+        .repeated()
+        .collect::<SmallVec<[_; 8]>>()
+        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
+}
+
+/// `(e)` behind `if`, `while`, `switch`.
+fn condition<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'a Expr<'a>> {
+    enclosed(
+        Kind::LParen,
+        expression,
+        Kind::RParen,
+        |builder: Builder<'t, 'a>, span| builder.expr(ExprKind::Broken, span),
+    )
+    .boxed()
+}
+
+/// `for (init; conditions; steps) body`
+fn for_loop<'t, 'a: 't>(
+    expression: Rule<'t, 'a, &'a Expr<'a>>,
+    declaration: Rule<'t, 'a, &'a Declaration<'a>>,
+    body: Rule<'t, 'a, &'a Stmt<'a>>,
+) -> Rule<'t, 'a, StmtKind<'a>> {
+    let list = expression
+        .separated_by(mark(Kind::Comma))
+        .collect::<SmallVec<[_; 4]>>()
+        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
+        .boxed();
+    let init = declaration
+        .map(ForInit::Declaration)
+        .then_ignore(mark(Kind::Semicolon))
+        .or(list
+            .clone()
+            .map(ForInit::Exprs)
+            .then_ignore(mark(Kind::Semicolon)));
+    let header = init
+        .then(list.clone())
+        .then_ignore(mark(Kind::Semicolon))
+        .then(list)
+        .map(|((init, conditions), steps)| (init, conditions, steps));
+    let header = enclosed(
+        Kind::LParen,
+        header,
+        Kind::RParen,
+        |builder: Builder<'t, 'a>, span: Span| {
+            let broken = builder.expr(ExprKind::Broken, span);
+            let init = ForInit::Exprs(builder.arena.alloc_slice_copy(&[broken]));
+            (init, &[][..], &[][..])
+        },
+    );
+    mark(Kind::For)
+        .ignore_then(header)
+        .then(body)
+        .map_with(|((init, conditions, steps), body), e| {
+            StmtKind::For(e.state().arena.alloc(For {
+                init,
+                conditions,
+                steps,
+                body,
+            }))
+        })
+        .boxed()
+}
+
+/// `switch (value) { case 1: … default: … }`
+fn switch<'t, 'a: 't>(
+    expression: Rule<'t, 'a, &'a Expr<'a>>,
+    condition: Rule<'t, 'a, &'a Expr<'a>>,
+    statement: Rule<'t, 'a, Stmt<'a>>,
+) -> Rule<'t, 'a, StmtKind<'a>> {
+    let label = mark(Kind::Case)
+        .ignore_then(expression)
+        .map(Some)
+        .or(mark(Kind::Default).to(None))
+        .then_ignore(mark(Kind::Colon));
+    let case = label
+        .then(statements(statement))
+        .map_with(|(label, statements), e| Case {
+            label,
+            statements,
+            span: seen(e).1,
+        });
+    let cases = case
+        .repeated()
+        .collect::<SmallVec<[_; 8]>>()
+        .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
+    let cases = enclosed(Kind::LBrace, cases, Kind::RBrace, |_, _| &[][..]);
+    mark(Kind::Switch)
+        .ignore_then(condition)
+        .then(cases)
+        .map(|(value, cases)| StmtKind::Switch { value, cases })
+        .boxed()
+}
+
+/// `[8][n]`
+fn dimensions<'t, 'a: 't>(
+    expression: Rule<'t, 'a, &'a Expr<'a>>,
+) -> Rule<'t, 'a, &'a [Dimension<'a>]> {
+    enclosed(
+        Kind::LBracket,
+        expression.or_not(),
+        Kind::RBracket,
+        |builder: Builder<'t, 'a>, span| Some(builder.expr(ExprKind::Broken, span)),
+    )
+    .map_with(|size, e| Dimension {
+        size,
+        span: seen(e).1,
+    })
+    .repeated()
+    .collect::<SmallVec<[_; 2]>>()
+    .map_with(|list, e| match list.is_empty() {
+        true => &[][..],
+        false => &*e.state().arena.alloc_slice_copy(&list),
+    })
+    .boxed()
+}
+
+/// `float`, `pair`, `struct pair`, `float[8]`
+fn ty<'t, 'a: 't>(dimensions: Rule<'t, 'a, &'a [Dimension<'a>]>) -> Rule<'t, 'a, Type<'a>> {
+    let keyword = type_keyword().map(TypeName::Keyword);
+    let named = name().map(|name| TypeName::Named(name.symbol));
+    let structure = mark(Kind::Struct)
+        .ignore_then(name())
+        .map(|name| TypeName::Struct(name.symbol));
+    choice((keyword, named, structure))
+        .then(dimensions)
+        .map_with(|(name, dimensions), e| Type {
+            name,
+            dimensions,
+            span: seen(e).1,
+        })
+        .boxed()
+}
+
+/// `w[8] = { 1.0 }`
+fn declarator<'t, 'a: 't>(
+    dimensions: Rule<'t, 'a, &'a [Dimension<'a>]>,
+    expression: Rule<'t, 'a, &'a Expr<'a>>,
+) -> Rule<'t, 'a, Declarator<'a>> {
+    let initializer = recursive(|initializer| {
+        let list = initializer
+            .separated_by(mark(Kind::Comma))
+            .allow_trailing()
+            .collect::<SmallVec<[_; 4]>>()
+            .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
+        let list = enclosed(
+            Kind::LBrace,
+            list.map(InitializerKind::List),
+            Kind::RBrace,
+            |builder: Builder<'t, 'a>, span| {
+                InitializerKind::Expr(builder.expr(ExprKind::Broken, span))
+            },
+        );
+        expression
+            .map(InitializerKind::Expr)
+            .or(list)
+            .map_with(|kind, e| Initializer {
+                kind,
+                span: seen(e).1,
+            })
+    })
+    .boxed();
+    let init = mark(Kind::Assign)
+        .ignore_then(initializer)
+        .map_with(|init, e| &*e.state().arena.alloc(init));
+    name()
+        .then(dimensions)
+        .then(init.or_not())
+        .map_with(|((name, dimensions), init), e| Declarator {
+            name,
+            dimensions,
+            init,
+            span: seen(e).1,
+        })
+        .boxed()
+}
+
+/// `const float a = 1, b`
+fn declaration<'t, 'a: 't>(
+    ty: Rule<'t, 'a, Type<'a>>,
+    declarator: Rule<'t, 'a, Declarator<'a>>,
+) -> Rule<'t, 'a, &'a Declaration<'a>> {
+    let list = declarator
+        .separated_by(mark(Kind::Comma))
+        .at_least(1)
+        .collect::<SmallVec<[_; 2]>>();
+    one(KindSet::of(&[Kind::Const]))
+        .or_not()
+        .then(ty)
+        .then(list)
+        .map_with(|((constant, ty), list), e| {
+            let (builder, span) = seen(e);
+            &*builder.arena.alloc(Declaration {
+                constant: constant.is_some(),
+                ty,
+                declarators: builder.arena.alloc_slice_copy(&list),
+                span,
+            })
+        })
+        .boxed()
+}

@@ -1,0 +1,142 @@
+//! Bounds how deep the grammar will recurse, before it does.
+//!
+//! A walk over the tokens that keeps explicitly the stack which a recursive parser would build: open brackets, operators that wait
+//! for their right operand, statements that wait for their body. Guarantee: what passes makes the grammar, and every walk over the
+//! tree but for its left spines, recurse at most [`MAX_NESTING`] deep. Linear: each entry is pushed and popped once.
+
+use crate::grammar::{ASSIGNMENTS, LEVELS};
+use crate::limits::MAX_NESTING;
+use crate::token::{Kind, KindSet, Tokens};
+use adumbra_ir::{Code, Diagnostic};
+
+/// What waits, ordered by how tightly it binds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Waiting {
+    /// An opener for its closer.
+    Bracket,
+    /// A statement for its body.
+    Statement,
+    /// `?` for its `:`.
+    Question,
+    /// `=` or the `:` of a `?` for its right side.
+    Right,
+    /// A binary operator of this level.
+    Binary(u8),
+    /// An operator before its operand.
+    Prefix,
+}
+
+const UNARY: KindSet = KindSet::of(&[
+    Kind::Plus,
+    Kind::Minus,
+    Kind::Not,
+    Kind::Tilde,
+    Kind::PlusPlus,
+    Kind::MinusMinus,
+]);
+
+/// The level of each binary operator; 0 for other kinds, so that a lookup costs nothing.
+const LEVEL: [u8; Kind::ALL.len()] = {
+    let mut levels = [0; Kind::ALL.len()];
+    let mut level = 0;
+    while level < LEVELS.len() {
+        let mut index = 0;
+        while index < LEVELS[level].len() {
+            levels[LEVELS[level][index] as usize] = level as u8 + 1;
+            index += 1;
+        }
+        level += 1;
+    }
+    levels
+};
+
+/// The error for the first place that is nested too deeply, if there is one. The brackets must balance.
+pub(crate) fn check(tokens: &Tokens) -> Option<Diagnostic> {
+    let mut stack = Vec::with_capacity(MAX_NESTING + 1);
+    let kinds = &tokens.kinds;
+    let mut after_operand = false;
+    let mut at = 0;
+    while let Some(&kind) = kinds.get(at) {
+        let is_cast = kind == Kind::LParen
+            && !after_operand
+            && matches!(kinds[at..], [_, ty, Kind::RParen, ..] if KindSet::TYPES.contains(ty));
+        let mut step = 1;
+        if is_cast {
+            stack.push(Waiting::Prefix);
+            step = 3;
+        } else if kind.ends_operand() {
+            if kind.bracket_step() < 0 {
+                unwind(&mut stack, Waiting::Bracket);
+                stack.pop();
+            }
+        } else if !after_operand && UNARY.contains(kind) {
+            stack.push(Waiting::Prefix);
+        } else if LEVEL[kind as usize] > 0 {
+            let binary = Waiting::Binary(LEVEL[kind as usize]);
+            while stack.last().is_some_and(|&top| top >= binary) {
+                stack.pop();
+            }
+            stack.push(binary);
+        } else if ASSIGNMENTS.contains(kind) {
+            unwind(&mut stack, Waiting::Right);
+            stack.push(Waiting::Right);
+        } else {
+            let before_else = kinds.get(at + 1) == Some(&Kind::Else);
+            let statement_end = match before_else {
+                true => Waiting::Statement,
+                false => Waiting::Bracket,
+            };
+            match kind {
+                Kind::LParen | Kind::LBracket | Kind::LBrace => stack.push(Waiting::Bracket),
+                Kind::RBrace => {
+                    unwind(&mut stack, Waiting::Bracket);
+                    stack.pop();
+                    unwind(&mut stack, statement_end);
+                }
+                Kind::Semicolon => unwind(&mut stack, statement_end),
+                Kind::Comma => unwind(&mut stack, Waiting::Statement),
+                Kind::Question => {
+                    unwind(&mut stack, Waiting::Right);
+                    stack.push(Waiting::Question);
+                }
+                Kind::Colon => {
+                    unwind(&mut stack, Waiting::Question);
+                    if let Some(top @ Waiting::Question) = stack.last_mut() {
+                        *top = Waiting::Right;
+                    }
+                }
+                Kind::If | Kind::For | Kind::While | Kind::Do | Kind::Switch => {
+                    stack.push(Waiting::Statement);
+                }
+                _ => {}
+            }
+        }
+        if stack.len() > MAX_NESTING {
+            let message = format!("nested more than {MAX_NESTING} deep");
+            let help = match kind {
+                Kind::If | Kind::For | Kind::While | Kind::Do | Kind::Switch => {
+                    "move the inner statements into a function of their own"
+                }
+                Kind::LBrace => "move the inner block into a function of its own",
+                _ => "name a part of the expression: put it into a variable before",
+            };
+            return Some(
+                Diagnostic::new(Code::NestingTooDeep, tokens.span(at), message)
+                    .here("too deep from here on")
+                    .help(help),
+            );
+        }
+        // `++` and `--` behind an operand leave it one.
+        let is_postfix = matches!(kind, Kind::PlusPlus | Kind::MinusMinus) && after_operand;
+        after_operand = is_postfix || (kind.ends_operand() && !is_cast);
+        at += step;
+    }
+    None
+}
+
+/// Takes off all that binds tighter than `floor`.
+fn unwind(stack: &mut Vec<Waiting>, floor: Waiting) {
+    while stack.last().is_some_and(|&top| top > floor) {
+        stack.pop();
+    }
+}

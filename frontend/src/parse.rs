@@ -1,0 +1,239 @@
+//! The ways into the frontend: a text becomes a tree and diagnostics.
+//!
+//! The order of work: length, tokens, brackets, nesting, grammar, the tree's own rules. A text that is too long or too deep is not
+//! parsed; whatever else is wrong costs only its own place.
+
+use crate::ast::{Entry, Expr, ExprKind, File};
+use crate::audit::Audit;
+use crate::brackets;
+use crate::explain::explain;
+use crate::grammar::{self, Builder, Failure, Rule};
+use crate::interner::Interner;
+use crate::lexer::lex;
+use crate::limits::{MAX_DIAGNOSTICS, MAX_SOURCE};
+use crate::nesting;
+use crate::token::Tokens;
+use adumbra_ir::{Code, Diagnostic, FileId, Span};
+use bumpalo::Bump;
+use chumsky::Parser;
+use chumsky::extra::SimpleState;
+
+/// What the REPL reads in one go.
+#[derive(Clone, Debug)]
+pub enum Reply<'a> {
+    /// All of it could be read: its entries in order.
+    Complete(&'a [Entry<'a>]),
+    /// It may become right with further lines: a bracket or comment is open, or a body is still to come.
+    Incomplete,
+    /// No further line mends it.
+    Wrong(Vec<Diagnostic>),
+}
+
+/// Reads a whole source text. The tree stands in `arena`, its names in `interner`; several texts may share both. What could not be
+/// read is reported, at most [`MAX_DIAGNOSTICS`] findings in the order of the text, and stands in the tree as `Broken`; without an
+/// error there is none. Never panics.
+pub fn parse<'a>(
+    arena: &'a Bump,
+    interner: &mut Interner,
+    file: FileId,
+    text: &str,
+) -> (File<'a>, Vec<Diagnostic>) {
+    let mut source = Source::new(interner, file, text, false);
+    let (items, failures) = source.run(arena, grammar::file());
+    let items = items.unwrap_or_default();
+    source.explain(&failures);
+    let mut audit = Audit::new(text);
+    items.iter().for_each(|item| audit.item(item));
+    let is_too_high = audit.is_too_high();
+    source.diagnostics.append(&mut audit.diagnostics);
+    let file = File {
+        // Nobody is to walk a tree that is too high.
+        items: if is_too_high { &[] } else { items },
+        span: Span::new(file, 0, text.len().min(MAX_SOURCE) as u32),
+    };
+    (file, source.finish())
+}
+
+/// Reads one expression and nothing else; a `;` behind it is allowed. As [`parse`] otherwise.
+pub fn parse_expression<'a>(
+    arena: &'a Bump,
+    interner: &mut Interner,
+    file: FileId,
+    text: &str,
+) -> (&'a Expr<'a>, Vec<Diagnostic>) {
+    let mut source = Source::new(interner, file, text, true);
+    let (parsed, failures) = source.run(arena, grammar::lone_expression());
+    source.explain(&failures);
+    let mut audit = Audit::new(text);
+    parsed.into_iter().for_each(|expr| audit.expr(expr));
+    let sound = parsed.filter(|_| !audit.is_too_high());
+    source.diagnostics.append(&mut audit.diagnostics);
+    let expr = sound.unwrap_or_else(|| {
+        arena.alloc(Expr {
+            kind: ExprKind::Broken,
+            span: Span::new(file, 0, text.len().min(MAX_SOURCE) as u32),
+        })
+    });
+    (expr, source.finish())
+}
+
+/// Reads what was typed into the REPL: expressions, statements, declarations, functions, and seeds (`u = 0.25 : 1.0/512 : 0`), one or
+/// several. The `;` of the last one may be left out.
+pub fn parse_repl<'a>(
+    arena: &'a Bump,
+    interner: &mut Interner,
+    file: FileId,
+    text: &str,
+) -> Reply<'a> {
+    let mut source = Source::new(interner, file, text, true);
+    let (entries, failures) = source.run(arena, grammar::entries());
+    let entries = entries.unwrap_or_default();
+    source.explain(&failures);
+    if source.is_unfinished {
+        return Reply::Incomplete;
+    }
+    let mut audit = Audit::new(text);
+    for entry in entries {
+        match entry {
+            Entry::Seed {
+                value, ddx, ddy, ..
+            } => [value, ddx, ddy].into_iter().for_each(|e| audit.expr(e)),
+            Entry::Statement(statement) => audit.statement(statement),
+            Entry::Item(item) => audit.item(item),
+        }
+    }
+    source.diagnostics.append(&mut audit.diagnostics);
+    match source.finish() {
+        wrong if wrong.iter().any(Diagnostic::is_error) => Reply::Wrong(wrong),
+        _ => Reply::Complete(entries),
+    }
+}
+
+/// A text on its way into the grammar.
+struct Source<'s> {
+    text: &'s str,
+    tokens: Tokens,
+    diagnostics: Vec<Diagnostic>,
+    /// Whether the end of the text ends a statement as `;` does.
+    end_is_semicolon: bool,
+    /// Whether all that is wrong is that the text ends too early.
+    is_unfinished: bool,
+    /// Whether it is too long or too deep for the grammar.
+    is_refused: bool,
+}
+
+impl<'s> Source<'s> {
+    fn new(
+        interner: &mut Interner,
+        file: FileId,
+        text: &'s str,
+        end_is_semicolon: bool,
+    ) -> Source<'s> {
+        if text.len() > MAX_SOURCE {
+            return Source {
+                text,
+                tokens: Tokens::default(),
+                diagnostics: vec![too_long(file, text.len())],
+                end_is_semicolon,
+                is_unfinished: false,
+                is_refused: true,
+            };
+        }
+        let lexed = lex(interner, file, text);
+        let mut tokens = lexed.tokens;
+        let mut diagnostics = lexed.diagnostics;
+        let ends_in_comment = lexed.open_comment && diagnostics.len() == 1;
+        let balance = brackets::balance(&mut tokens);
+        let is_unfinished = match balance.diagnostics.len() {
+            0 => ends_in_comment,
+            _ => balance.is_unfinished && (ends_in_comment || diagnostics.is_empty()),
+        };
+        diagnostics.extend(balance.diagnostics);
+        let deep = nesting::check(&tokens);
+        let is_refused = deep.is_some();
+        diagnostics.extend(deep);
+        Source {
+            text,
+            tokens,
+            diagnostics,
+            end_is_semicolon,
+            is_unfinished: is_unfinished && !is_refused,
+            is_refused,
+        }
+    }
+
+    /// Puts the tokens through `rule`; `None` if nothing could be made of them.
+    fn run<'t, 'a: 't, O>(
+        &'t self,
+        arena: &'a Bump,
+        rule: Rule<'t, 'a, O>,
+    ) -> (Option<O>, Vec<Failure>) {
+        if self.is_refused {
+            return (None, Vec::new());
+        }
+        let mut state = SimpleState(Builder {
+            arena,
+            tokens: &self.tokens,
+            end_is_semicolon: self.end_is_semicolon,
+        });
+        rule.parse_with_state(&self.tokens.kinds[..], &mut state)
+            .into_output_errors()
+    }
+
+    /// Takes in the grammar's failures, but for those that follow from what is reported already.
+    fn explain(&mut self, failures: &[Failure]) {
+        let end = self.tokens.kinds.len();
+        if let (true, Some(first)) = (self.diagnostics.is_empty(), failures.first()) {
+            self.is_unfinished = first.at as usize == end;
+        }
+        let known = self.diagnostics.len();
+        let mut last = None;
+        for failure in failures {
+            let at = failure.at as usize;
+            let is_news = last.replace(at) != Some(at) && !self.is_consequence(at, known);
+            if is_news && self.diagnostics.len() - known <= MAX_DIAGNOSTICS {
+                let diagnostic = explain(failure, &self.tokens, self.text);
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+
+    /// Whether the trouble at token `at` comes from a bracket that was put there, or from something that was not read just before;
+    /// that has been reported among the first `known` diagnostics.
+    fn is_consequence(&self, at: usize, known: usize) -> bool {
+        let is_inserted = |at: usize| self.tokens.tokens.get(at).is_some_and(|t| t.start == t.end);
+        let before = at.checked_sub(1);
+        let gap_start = before.map_or(0, |before| self.tokens.span(before).end);
+        let gap_end = self.tokens.span(at).start;
+        let in_gap = |d: &Diagnostic| gap_start <= d.span.start && d.span.end <= gap_end;
+        is_inserted(at)
+            || before.is_some_and(is_inserted)
+            || self.diagnostics[..known].iter().any(in_gap)
+    }
+
+    /// All findings in the order of the text, the first [`MAX_DIAGNOSTICS`] of them.
+    fn finish(self) -> Vec<Diagnostic> {
+        let mut diagnostics = self.diagnostics;
+        diagnostics.sort_by_key(|d| d.span.start);
+        if let Some(next) = diagnostics.get(MAX_DIAGNOSTICS) {
+            let message = format!("there are more than {MAX_DIAGNOSTICS} errors");
+            let rest = Diagnostic::new(Code::TooManyErrors, next.span, message)
+                .here("the next one")
+                .help("mend the first ones; the others may follow from them");
+            diagnostics.truncate(MAX_DIAGNOSTICS);
+            diagnostics.push(rest);
+        }
+        diagnostics
+    }
+}
+
+fn too_long(file: FileId, len: usize) -> Diagnostic {
+    let start = Span::new(file, 0, 0);
+    let message = format!("the text has {len} bytes; at most {MAX_SOURCE} are read");
+    Diagnostic::new(Code::SourceTooLong, start, message)
+        .here("too long")
+        .help("split it into several files")
+}
+
+#[cfg(test)]
+mod tests;
