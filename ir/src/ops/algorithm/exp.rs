@@ -1,13 +1,65 @@
 //! Exponentials.
+//!
+//! e^t = 2^k·e^r with k the integer nearest to t/ln 2, so that |r| ≤ ln(2)/2; ln 2 is subtracted in two parts. The scaling by 2^k happens in
+//! two steps, so that it overflows and underflows where the result does.
 
-use crate::ops::field::Lane;
+use super::{clamp, nearest, polynomial, scale};
+use crate::ops::field::{Lane, Word};
+use std::f64::consts::{LN_2, LOG2_E};
+
+/// ln 2 as a sum of two floats; the first is what it rounds to.
+const LN_2_PARTS: [f64; 2] = [LN_2, -1.9046542e-9];
+
+/// (e^r − 1 − r)/r², |r| ≤ 0.35; 2^-28.
+const EXP: [f64; 5] = [
+    0.49999994,
+    0.16666517,
+    0.04166828,
+    0.008369248,
+    0.0013820775,
+];
+
+/// (2^r − 1)/r, |r| ≤ 0.505; 2^-28.
+const EXP2: [f64; 6] = [
+    LN_2,
+    0.24022648,
+    0.05550358,
+    0.009618503,
+    0.001339189,
+    0.00015329235,
+];
 
 #[inline(always)]
 pub(crate) fn exp<L: Lane>(t: L) -> L {
-    L::call_out(|t, _| t.exp(), t, t)
+    let t = clamp(t, -105.0, 90.0);
+    let one = t.lit(1.0);
+    let [l0, l1] = LN_2_PARTS.map(|l| t.lit(l));
+    let (k, power) = nearest(t, LOG2_E);
+    let r = (-k).mul_add(l1, (-k).mul_add(l0, t));
+    scale(polynomial(r, EXP).mul_add(r, one).mul_add(r, one), power)
 }
 
 #[inline(always)]
 pub(crate) fn exp2<L: Lane>(t: L) -> L {
-    L::call_out(|t, _| t.exp2(), t, t)
+    let t = clamp(t, -152.0, 130.0);
+    let (k, power) = nearest(t, 1.0);
+    let r = t - k;
+    scale(polynomial(r, EXP2).mul_add(r, t.lit(1.0)), power)
+}
+
+/// e^t/2 as a sum of two floats, for t from 0 to 90.
+#[inline(always)]
+pub(crate) fn half_exp<L: Lane>(t: L) -> (L, L) {
+    let one = t.lit(1.0);
+    let [l0, l1] = LN_2_PARTS.map(|l| t.lit(l));
+    let (k, power) = nearest(t, LOG2_E);
+    let first = (-k).mul_add(l0, t);
+    let r = (-k).mul_add(l1, first);
+    let tail = (-k).mul_add(l1, first - r);
+    let sum = one + r;
+    let lost = r - (sum - one);
+    let rest = polynomial(r, EXP).mul_add(r * r, tail) + lost;
+    let head = sum + rest;
+    let power = power.minus(power.lit(1));
+    (scale(head, power), scale(rest - (head - sum), power))
 }
