@@ -18,7 +18,7 @@ pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
-/// How far a point may go before it is stopped.
+/// How far a point may go before it is stopped. On entering a function its step is taken first, then the depth is checked, then the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// See [`DEFAULT_STEPS`].

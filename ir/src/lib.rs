@@ -6,6 +6,7 @@
 pub mod builder;
 pub mod codes;
 pub mod diagnostic;
+pub mod eval;
 pub mod host;
 pub mod limits;
 pub mod module;

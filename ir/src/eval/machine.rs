@@ -1,0 +1,482 @@
+//! Frames, cursors, and one match over the kinds of instructions.
+
+use super::number::{operand_bits, operand_floats};
+use super::{Number, Options, Outcome, Point, Slot};
+use crate::host::{
+    ClosureArena, ClosureRef, FaultKind, Faults, SampleRequest, Sampled, TextureHost, leaving,
+};
+use crate::module::*;
+use crate::ops::Op;
+use crate::ops::row::Kind;
+use crate::span::Span;
+use crate::types::{Direction, Lanes, Scalar};
+
+/// A place in a region: the instruction that runs next, or that waits for a region or function inside it.
+struct Cursor {
+    region: RegionId,
+    at: usize,
+}
+
+/// A function being executed.
+struct Frame<'a, F> {
+    function: &'a Function,
+    slots: Vec<Slot<F>>,
+    arrays: Vec<Vec<Slot<F>>>,
+    /// The open regions, outermost first.
+    cursors: Vec<Cursor>,
+}
+
+pub(super) struct Machine<'a, F> {
+    module: &'a Module,
+    point: &'a Point<F>,
+    options: &'a Options,
+    host: &'a mut dyn TextureHost<F>,
+    /// Where each global's scalars start.
+    globals: Vec<usize>,
+    frames: Vec<Frame<'a, F>>,
+    /// Array elements of all frames.
+    elements: u64,
+    steps: u64,
+    faults: Faults,
+    closures: ClosureArena,
+    path: u64,
+}
+
+/// The point was stopped; the fault says why.
+struct Stopped;
+
+impl<'a, F: Number> Machine<'a, F> {
+    pub(super) fn new(
+        module: &'a Module,
+        point: &'a Point<F>,
+        options: &'a Options,
+        host: &'a mut dyn TextureHost<F>,
+    ) -> Machine<'a, F> {
+        let globals = module.globals.iter().scan(0, |next, global| {
+            let start = *next;
+            *next += global.ty.scalar_count();
+            Some(start)
+        });
+        Machine {
+            module,
+            point,
+            options,
+            host,
+            globals: globals.collect(),
+            frames: Vec::new(),
+            elements: 0,
+            steps: 0,
+            faults: Faults::default(),
+            closures: ClosureArena::default(),
+            path: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Outcome<F> {
+        let entry = self.module.entry();
+        let inputs = self.point.inputs.clone();
+        let outputs = self
+            .enter_function(entry, inputs, Vec::new(), entry.span)
+            .and_then(|()| self.execute());
+        let outputs = match outputs {
+            Ok(slots) => slots.into_iter().map(leaving_slot).collect(),
+            Err(Stopped) => {
+                self.closures.clear();
+                vec![Slot::default(); entry.results.len()]
+            }
+        };
+        Outcome {
+            outputs,
+            faults: self.faults,
+            closures: self.closures,
+            steps: self.steps,
+            path: self.path,
+        }
+    }
+
+    /// Runs to the shader's return.
+    fn execute(&mut self) -> Result<Vec<Slot<F>>, Stopped> {
+        loop {
+            let frame = self.frame();
+            let cursor = frame.cursors.last().expect("a region is open");
+            let inst = &frame.function.region(cursor.region).insts[cursor.at];
+            match &inst.kind {
+                InstKind::If(then, other) => {
+                    let condition = self.frame().slots[inst.args[0].index()].word;
+                    self.record(condition.into());
+                    self.enter(if condition != 0 { *then } else { *other });
+                }
+                InstKind::Loop(body) => {
+                    let initial = self.read(&inst.args);
+                    self.enter(*body);
+                    self.carry(*body, initial);
+                }
+                InstKind::Block(body) => self.enter(*body),
+                InstKind::Call(callee, arrays) => {
+                    let callee = self.module.function(*callee);
+                    let args = self.read(&inst.args);
+                    let frame = self.frame();
+                    let arrays = arrays.iter().map(|a| frame.arrays[a.index()].clone());
+                    let arrays = arrays.collect();
+                    self.enter_function(callee, args, arrays, inst.span)?;
+                }
+                InstKind::Yield => {
+                    let values = self.read(&inst.args);
+                    self.frame().cursors.pop();
+                    self.finish(values);
+                }
+                InstKind::Break(to) => {
+                    let values = self.read(&inst.args);
+                    let cursors = &mut self.frame().cursors;
+                    while cursors.pop().is_some_and(|left| left.region != *to) {}
+                    self.finish(values);
+                }
+                InstKind::Continue(to) => {
+                    self.step(inst.span)?;
+                    let values = self.read(&inst.args);
+                    let cursors = &mut self.frame().cursors;
+                    while cursors.pop().is_some_and(|left| left.region != *to) {}
+                    self.enter(*to);
+                    self.carry(*to, values);
+                }
+                InstKind::Return => {
+                    let values = self.read(&inst.args);
+                    if let Some(results) = self.leave_function(values) {
+                        return Ok(results);
+                    }
+                }
+                InstKind::Unreachable => return self.stop(FaultKind::Unreachable, inst.span),
+                _ => {
+                    let values = self.compute(inst)?;
+                    self.finish(values);
+                }
+            }
+        }
+    }
+
+    fn frame(&mut self) -> &mut Frame<'a, F> {
+        self.frames
+            .last_mut()
+            .expect("a function is being executed")
+    }
+
+    fn fault(&mut self, kind: FaultKind, span: Span) {
+        self.faults.add(kind, span);
+    }
+
+    fn stop<T>(&mut self, kind: FaultKind, span: Span) -> Result<T, Stopped> {
+        self.fault(kind, span);
+        Err(Stopped)
+    }
+
+    fn step(&mut self, span: Span) -> Result<(), Stopped> {
+        if self.steps >= self.options.limits.steps {
+            return self.stop(FaultKind::StepBudget, span);
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Adds a decision to the path's signature.
+    fn record(&mut self, decision: u64) {
+        if self.options.path {
+            // A step of FNV, with the high bits folded back so that every decision reaches every bit.
+            let mixed = (self.path ^ decision).wrapping_mul(0x0000_0100_0000_01b3);
+            self.path = mixed ^ (mixed >> 29) ^ 0x9e37_79b9;
+        }
+    }
+
+    fn read(&mut self, values: &[ValueId]) -> Vec<Slot<F>> {
+        let slots = &self.frame().slots;
+        values.iter().map(|v| slots[v.index()]).collect()
+    }
+
+    /// The shadows that a value has.
+    fn lanes(&self, function: &Function, value: ValueId) -> Lanes {
+        let value = function.value(value);
+        self.options.shadows.of(value.ty, value.lanes)
+    }
+
+    /// Defines a value. Shadows that it does not have are dropped.
+    fn assign(&mut self, to: ValueId, slot: Slot<F>) {
+        let function = self.frame().function;
+        let lanes = self.lanes(function, to);
+        self.frame().slots[to.index()] = masked(slot, lanes);
+    }
+
+    fn enter(&mut self, region: RegionId) {
+        self.frame().cursors.push(Cursor { region, at: 0 });
+    }
+
+    /// Defines the parameters of a loop's region.
+    fn carry(&mut self, region: RegionId, values: Vec<Slot<F>>) {
+        let function = self.frame().function;
+        for (&param, value) in function.region(region).params.iter().zip(values) {
+            self.assign(param, value);
+        }
+    }
+
+    /// Defines the results of the instruction at the innermost cursor, and steps over it.
+    fn finish(&mut self, values: Vec<Slot<F>>) {
+        let frame = self.frame();
+        let cursor = frame.cursors.last_mut().expect("a region is open");
+        let inst = &frame.function.region(cursor.region).insts[cursor.at];
+        cursor.at += 1;
+        for (result, value) in inst.results.iter().zip(values) {
+            self.assign(result, value);
+        }
+    }
+
+    fn enter_function(
+        &mut self,
+        function: &'a Function,
+        args: Vec<Slot<F>>,
+        given: Vec<Vec<Slot<F>>>,
+        span: Span,
+    ) -> Result<(), Stopped> {
+        self.step(span)?;
+        let limits = self.options.limits;
+        if self.frames.len() >= limits.call_depth as usize {
+            return self.stop(FaultKind::CallDepth, span);
+        }
+        let lens = function.arrays.iter().map(|a| u64::from(a.len));
+        self.elements += lens.sum::<u64>();
+        if self.elements > limits.array_elements.into() {
+            return self.stop(FaultKind::ArraySize, span);
+        }
+        let mut given = given.into_iter();
+        let arrays = function.arrays.iter().map(|array| {
+            let given = given.next();
+            match (array.mode, given) {
+                (Some(Mode::In | Mode::InOut), Some(given)) => self.masked_array(array, given),
+                _ => vec![Slot::default(); array.len as usize],
+            }
+        });
+        let arrays = arrays.collect();
+        self.frames.push(Frame {
+            function,
+            slots: vec![Slot::default(); function.values.len()],
+            arrays,
+            cursors: Vec::new(),
+        });
+        self.enter(function.body);
+        self.carry(function.body, args);
+        Ok(())
+    }
+
+    /// Hands results and arrays back to the caller; to the host, if there is none.
+    fn leave_function(&mut self, values: Vec<Slot<F>>) -> Option<Vec<Slot<F>>> {
+        let frame = self.frames.pop().expect("a function is being executed");
+        let function = frame.function;
+        let lens = function.arrays.iter().map(|a| u64::from(a.len));
+        self.elements -= lens.sum::<u64>();
+        let results = function.results.iter().zip(values);
+        let results = results
+            .map(|(result, value)| masked(value, self.options.shadows.of(result.ty, result.lanes)));
+        let results: Vec<Slot<F>> = results.collect();
+        let Some(caller) = self.frames.last_mut() else {
+            return Some(results);
+        };
+        let cursor = caller.cursors.last().expect("a region is open");
+        let call = &caller.function.region(cursor.region).insts[cursor.at];
+        if let InstKind::Call(_, to) = &call.kind {
+            for ((array, elements), &to) in function.arrays.iter().zip(frame.arrays).zip(to) {
+                if matches!(array.mode, Some(Mode::Out | Mode::InOut)) {
+                    self.set_array(to, elements);
+                }
+            }
+        }
+        self.finish(results);
+        None
+    }
+
+    /// Elements as an array holds them: shadows that it does not have are dropped.
+    fn masked_array(&self, array: &Array, elements: Vec<Slot<F>>) -> Vec<Slot<F>> {
+        let lanes = self.options.shadows.of(array.element, array.lanes);
+        elements.into_iter().map(|e| masked(e, lanes)).collect()
+    }
+
+    fn set_array(&mut self, to: ArrayId, elements: Vec<Slot<F>>) {
+        let array = &self.frame().function.arrays[to.index()];
+        let elements = self.masked_array(array, elements);
+        self.frame().arrays[to.index()] = elements;
+    }
+
+    /// An index within an array.
+    fn index(&mut self, array: ArrayId, index: Slot<F>, span: Span) -> usize {
+        let last = self.frame().function.arrays[array.index()].len - 1;
+        let index = index.word as i32;
+        let clamped = i64::from(index).clamp(0, last.into());
+        if clamped != index.into() {
+            self.fault(FaultKind::IndexOutOfRange, span);
+        }
+        self.record(clamped as u64);
+        clamped as usize
+    }
+
+    /// Instructions that neither branch nor call: what they give.
+    fn compute(&mut self, inst: &Inst) -> Result<Vec<Slot<F>>, Stopped> {
+        let args = self.read(&inst.args);
+        let value = match inst.kind {
+            InstKind::Const(bits) => {
+                let ty = self.frame().function.value(inst.results.first).ty;
+                Slot::from_bits(ty, bits)
+            }
+            InstKind::Op(op) => self.op(op, inst, &args),
+            InstKind::Global(id, scalar) => {
+                self.point.globals[self.globals[id.index()] + scalar as usize]
+            }
+            InstKind::Resource(id) => Slot::word(id.0),
+            InstKind::Shadow(direction) => {
+                Slot::float(read(args[0].shadow(direction)), [F::default(); 2])
+            }
+            InstKind::ArrayZero(array) => {
+                self.frame().arrays[array.index()].fill(Slot::default());
+                return Ok(Vec::new());
+            }
+            InstKind::ArrayCopy { to, from } => {
+                let elements = self.frame().arrays[from.index()].clone();
+                self.set_array(to, elements);
+                return Ok(Vec::new());
+            }
+            InstKind::Load(array) => {
+                let index = self.index(array, args[0], inst.span);
+                self.frame().arrays[array.index()][index]
+            }
+            InstKind::Store(id) => {
+                let index = self.index(id, args[0], inst.span);
+                let array = &self.frame().function.arrays[id.index()];
+                let lanes = self.options.shadows.of(array.element, array.lanes);
+                self.frame().arrays[id.index()][index] = masked(args[1], lanes);
+                return Ok(Vec::new());
+            }
+            InstKind::Sample(texture, channels) => {
+                return Ok(self.sample(texture, channels, args[0], args[1]));
+            }
+            InstKind::MakeClosure(shape) => {
+                let function = self.frame().function;
+                let args = inst.args.iter().zip(&args);
+                let words = args.map(|(&id, slot)| match function.value(id).ty {
+                    Scalar::F32 => leaving(slot.float.to_f32()).to_bits(),
+                    _ => slot.word,
+                });
+                let closure = self.closures.leaf(shape, words);
+                self.closure(closure, inst.span)?
+            }
+            InstKind::ClosureAdd => {
+                let [a, b] = [args[0], args[1]].map(|slot| ClosureRef::from_word(slot.word));
+                let closure = self.closures.add(a, b);
+                self.closure(closure, inst.span)?
+            }
+            InstKind::ClosureScale => {
+                let closure = ClosureRef::from_word(args[0].word);
+                let weight = |i: usize| args[i].float.to_f32();
+                let closure = match args.len() {
+                    2 => self.closures.scale(closure, weight(1)),
+                    _ => self
+                        .closures
+                        .tint(closure, [weight(1), weight(2), weight(3)]),
+                };
+                self.closure(closure, inst.span)?
+            }
+            _ => unreachable!("handled where control is"),
+        };
+        Ok(vec![value])
+    }
+
+    fn op(&mut self, op: Op, inst: &Inst, args: &[Slot<F>]) -> Slot<F> {
+        let info = op.info();
+        let mut value = F::apply(op, args);
+        if !info.differentiable() {
+            if info.faulting && op.faults(&operand_bits(op, args)) {
+                self.fault(FaultKind::DivisionByZero, inst.span);
+            }
+            if info.operands.contains(&Kind::Float) {
+                self.record(value.word.into());
+            }
+            return value;
+        }
+        let operands = operand_floats(op, args);
+        if self.options.path {
+            let wide: Vec<f64> = operands.iter().map(|x| x.to_f64()).collect();
+            self.record(op.piece(&wide) as u64);
+        }
+        let function = self.frame().function;
+        let lanes = self.lanes(function, inst.results.first);
+        for direction in Direction::BOTH.into_iter().filter(|&d| lanes.has(d)) {
+            let shadows = inst.args.iter().zip(args).map(|(&id, slot)| {
+                let has = self.lanes(function, id).has(direction);
+                has.then(|| slot.shadow(direction))
+            });
+            let shadows: Vec<Option<F>> = shadows.collect();
+            let tangent = op.tangent(&operands, value.float, &shadows);
+            value.shadows[direction as usize] = tangent;
+        }
+        value
+    }
+
+    fn sample(
+        &mut self,
+        texture: TextureId,
+        channels: Channels,
+        u: Slot<F>,
+        v: Slot<F>,
+    ) -> Vec<Slot<F>> {
+        let (u, v) = (leaving_slot(u), leaving_slot(v));
+        let Sampled::Ready(texel) = self.host.sample(&SampleRequest {
+            texture,
+            u: u.float,
+            v: v.float,
+            dudx: u.shadows[0],
+            dudy: u.shadows[1],
+            dvdx: v.shadows[0],
+            dvdy: v.shadows[1],
+        });
+        let texel = match channels {
+            Channels::Color => &texel[..3],
+            Channels::Alpha => &texel[3..],
+        };
+        let texel = texel
+            .iter()
+            .map(|c| Slot::from_bits(Scalar::F32, c.to_bits()));
+        texel.collect()
+    }
+
+    /// A closure just made, if there was room for it.
+    fn closure(&mut self, closure: ClosureRef, span: Span) -> Result<Slot<F>, Stopped> {
+        if self.closures.size() > self.options.limits.closure_size as usize {
+            return self.stop(FaultKind::ClosureSize, span);
+        }
+        Ok(Slot::word(closure.word()))
+    }
+}
+
+fn masked<F: Number>(mut slot: Slot<F>, lanes: Lanes) -> Slot<F> {
+    for direction in Direction::BOTH {
+        if !lanes.has(direction) {
+            slot.shadows[direction as usize] = F::default();
+        }
+    }
+    slot
+}
+
+/// A shadow as it is read: the sign of a zero never shows.
+fn read<F: Number>(shadow: F) -> F {
+    shadow + F::default()
+}
+
+/// A value as it leaves: one NaN, no negative zero in shadows.
+fn leaving_slot<F: Number>(slot: Slot<F>) -> Slot<F> {
+    let canonical = |x: F| {
+        if x.to_f64().is_nan() {
+            F::from_f32(leaving(f32::NAN))
+        } else {
+            x
+        }
+    };
+    Slot {
+        word: slot.word,
+        float: canonical(slot.float),
+        shadows: slot.shadows.map(|d| canonical(read(d))),
+    }
+}

@@ -1,0 +1,114 @@
+//! The reference evaluator: walks the IR of one point, as plainly as possible. The oracle of all other engines.
+//!
+//! It expects a module that [`verify`](crate::verify()) accepts, before or after any pass, and keeps nothing between points. What it
+//! guarantees:
+//!
+//! - Over `f32` it computes what every engine must compute, to the bit: the rows' algorithms, the tangent formula, faults in order.
+//! - Over `f64` the same program means what the rows specify: their `spec`, their partials in `f64`, comparisons and conversions of the
+//!   wider numbers. Integers stay 32 bits wide. Finite differences of such values are what derivatives are tested against.
+//! - Shadows are those that the lanes pass laid out ([`Shadows::Annotated`]), or both of every float ([`Shadows::Full`]): the second needs
+//!   no passes and is the oracle of the first.
+//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's.
+//!
+//! A value without a lane has shadow 0 wherever one is read or handed over; as an operand it contributes no term.
+
+mod machine;
+mod number;
+#[cfg(test)]
+mod tests;
+pub mod wide;
+
+use crate::host::{ClosureArena, Faults, Limits, TextureHost};
+use crate::module::Module;
+use crate::types::{Lanes, Scalar};
+pub use number::{Number, Slot};
+
+/// Which shadows values carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shadows {
+    /// Those that the module says.
+    #[default]
+    Annotated,
+    /// Both, for every float, whatever the module says.
+    Full,
+}
+
+impl Shadows {
+    /// The shadows of a value of that type for which the module says `lanes`.
+    fn of(self, ty: Scalar, lanes: Lanes) -> Lanes {
+        match (self, ty) {
+            (Shadows::Full, Scalar::F32) => Lanes::XY,
+            (Shadows::Full, _) => Lanes::NONE,
+            (Shadows::Annotated, _) => lanes,
+        }
+    }
+}
+
+/// How to evaluate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// How far a point may go.
+    pub limits: Limits,
+    /// Which shadows are computed.
+    pub shadows: Shadows,
+    /// Whether to say which path the point took; see [`Outcome::path`].
+    pub path: bool,
+}
+
+/// What the host says about a point: scalars in order, as many as the module's globals and inputs have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point<F = f32> {
+    /// The scalars of all globals, with their shadows.
+    pub globals: Vec<Slot<F>>,
+    /// The scalars of all inputs. They have no shadows.
+    pub inputs: Vec<Slot<F>>,
+}
+
+impl<F: Number> Point<F> {
+    /// All globals zero, all inputs at their defaults.
+    pub fn new(module: &Module) -> Point<F> {
+        let globals = module.globals.iter().map(|g| g.ty.scalar_count()).sum();
+        let mut inputs = Vec::new();
+        for input in &module.inputs {
+            let mut words = input.default.iter();
+            input.ty.for_each_scalar(&mut |ty| {
+                let word = words.next().copied().unwrap_or(0);
+                inputs.push(Slot::from_bits(ty, word));
+            });
+        }
+        Point {
+            globals: vec![Slot::default(); globals],
+            inputs,
+        }
+    }
+}
+
+/// What came of a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome<F = f32> {
+    /// The scalars of all outputs; a shadow that was not computed is 0. All zero if the point was stopped.
+    pub outputs: Vec<Slot<F>>,
+    /// What went wrong.
+    pub faults: Faults,
+    /// The closures that outputs refer to. Empty if the point was stopped.
+    pub closures: ClosureArena,
+    /// Steps taken.
+    pub steps: u64,
+    /// A signature of the path: all that floats decided, in order. It covers branches and indices, comparisons and conversions of floats,
+    /// and the smooth piece that each row's operands lay on. Two points with the same signature can be joined by a finite difference.
+    /// 0 unless asked for.
+    pub path: u64,
+}
+
+/// Evaluates one point. Texture requests go to the host in the order in which they are executed.
+///
+/// # Panics
+/// If the module breaks an invariant, or the point has fewer scalars than the module.
+pub fn evaluate<F: Number>(
+    module: &Module,
+    point: &Point<F>,
+    options: &Options,
+    host: &mut dyn TextureHost<F>,
+) -> Outcome<F> {
+    machine::Machine::new(module, point, options, host).run()
+}

@@ -1,0 +1,155 @@
+//! The numbers that a program can be evaluated over, and what a value is.
+
+use super::wide::WideWord;
+use crate::ops::field::Field;
+use crate::ops::row::{Kind, Row, WordRow};
+use crate::ops::{Op, OpVisitor};
+use crate::types::{Direction, Scalar};
+use std::fmt::Debug;
+
+/// A value: a float with its shadows, or a word of another type. What does not apply is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Slot<F = f32> {
+    /// The bits of an integer, a truth value (0 or 1) or a handle.
+    pub word: u32,
+    /// The value of a float.
+    pub float: F,
+    /// ∂/∂x and ∂/∂y of a float, per pixel.
+    pub shadows: [F; 2],
+}
+
+impl<F: Number> Slot<F> {
+    /// A float and its shadows along x and y.
+    pub fn float(float: F, shadows: [F; 2]) -> Slot<F> {
+        Slot {
+            word: 0,
+            float,
+            shadows,
+        }
+    }
+
+    /// Anything but a float, by its bits.
+    pub fn word(word: u32) -> Slot<F> {
+        Slot {
+            word,
+            ..Slot::default()
+        }
+    }
+
+    /// A value of that type with those bits, without shadows.
+    pub fn from_bits(ty: Scalar, bits: u32) -> Slot<F> {
+        match ty {
+            Scalar::F32 => Slot::float(F::from_f32(f32::from_bits(bits)), [F::default(); 2]),
+            _ => Slot::word(bits),
+        }
+    }
+
+    /// The bits of a value of that type, rounded to 32.
+    pub fn bits(&self, ty: Scalar) -> u32 {
+        match ty {
+            Scalar::F32 => self.float.to_f32().to_bits(),
+            _ => self.word,
+        }
+    }
+
+    /// The shadow in that direction.
+    pub fn shadow(&self, direction: Direction) -> F {
+        self.shadows[direction as usize]
+    }
+}
+
+/// `f32` or `f64`.
+pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
+    /// Exactly.
+    fn from_f32(x: f32) -> Self;
+    /// Rounded.
+    fn to_f32(self) -> f32;
+    /// Exactly.
+    fn to_f64(self) -> f64;
+    /// The value of a row.
+    fn apply(op: Op, operands: &[Slot<Self>]) -> Slot<Self>;
+}
+
+/// The bits that a row sees of an operand.
+pub(super) fn operand_bits<F: Number>(op: Op, operands: &[Slot<F>]) -> Vec<u32> {
+    let kinds = op.info().operands.iter().zip(operands);
+    let bits = kinds.map(|(kind, slot)| match kind {
+        Kind::Float => slot.float.to_f32().to_bits(),
+        _ => slot.word,
+    });
+    bits.collect()
+}
+
+/// The numbers that a float row sees of its operands: truth values are 0 or 1.
+pub(super) fn operand_floats<F: Number>(op: Op, operands: &[Slot<F>]) -> Vec<F> {
+    let kinds = op.info().operands.iter().zip(operands);
+    let floats = kinds.map(|(kind, slot)| match kind {
+        Kind::Float => slot.float,
+        _ => F::from_f32(slot.word as f32),
+    });
+    floats.collect()
+}
+
+impl Number for f32 {
+    fn from_f32(x: f32) -> f32 {
+        x
+    }
+
+    fn to_f32(self) -> f32 {
+        self
+    }
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn apply(op: Op, operands: &[Slot]) -> Slot {
+        let bits = op.value(&operand_bits(op, operands));
+        match op.info().result {
+            Kind::Float => Slot::from_bits(Scalar::F32, bits),
+            _ => Slot::word(bits),
+        }
+    }
+}
+
+impl Number for f64 {
+    fn from_f32(x: f32) -> f64 {
+        f64::from(x)
+    }
+
+    fn to_f32(self) -> f32 {
+        self as f32
+    }
+
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn apply(op: Op, operands: &[Slot<f64>]) -> Slot<f64> {
+        op.visit(Wide(op, operands))
+    }
+}
+
+/// Runs a row over `f64`: a float row by its meaning, a word row by its algorithm on words that remember their wide float.
+struct Wide<'a>(Op, &'a [Slot<f64>]);
+
+impl OpVisitor for Wide<'_> {
+    type Out = Slot<f64>;
+
+    fn float<R: Row<N>, const N: usize>(self) -> Slot<f64> {
+        let operands = operand_floats(self.0, self.1);
+        Slot::float(R::spec(std::array::from_fn(|i| operands[i])), [0.0; 2])
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> Slot<f64> {
+        let operands = std::array::from_fn(|i| match R::INFO.operands[i] {
+            Kind::Float => WideWord::of_float(self.1[i].float),
+            _ => WideWord::of_bits(self.1[i].word),
+        });
+        let result = R::value::<WideWord>(operands);
+        match R::INFO.result {
+            Kind::Float => Slot::float(result.as_float(), [0.0; 2]),
+            _ => Slot::word(result.as_bits()),
+        }
+    }
+}
