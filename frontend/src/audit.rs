@@ -168,7 +168,7 @@ impl<'s> Audit<'s> {
             | ExprKind::Step { place: a, .. } => s.expr(a),
             ExprKind::Binary(op, a, b) => {
                 if op.is_ordering() {
-                    s.ordering(expr, a, b);
+                    s.ordering(a, b);
                 }
                 s.expr(a);
                 s.expr(b);
@@ -202,13 +202,14 @@ impl<'s> Audit<'s> {
 
     /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that this is meant. (They would have
     /// widened its span beyond that of its own left operand.)
-    fn ordering(&mut self, whole: &Expr, lhs: &Expr, rhs: &Expr) {
+    fn ordering(&mut self, lhs: &Expr, rhs: &Expr) {
         let ExprKind::Binary(op, first, middle) = lhs.kind else {
             return;
         };
         if !op.is_ordering() || first.span.start != lhs.span.start {
             return;
         }
+        let whole = lhs.span.to(rhs.span);
         let text = |span: Span| &self.text[span.start as usize..span.end as usize];
         let help = format!(
             "to test both, write `{} && {}`; if this is meant, put parentheses around `{}`",
@@ -219,14 +220,14 @@ impl<'s> Audit<'s> {
             }),
             text(lhs.span)
         );
-        let help = match whole.span.end - whole.span.start {
+        let help = match whole.end - whole.start {
             0..80 => help,
             _ => "to test both, join two comparisons with `&&`".to_owned(),
         };
         self.report(
             Diagnostic::new(
                 Code::ChainedComparison,
-                whole.span,
+                whole,
                 "comparisons cannot be chained",
             )
             .here("compares a truth value with a number")

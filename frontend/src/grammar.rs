@@ -146,14 +146,15 @@ fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + 
 }
 
 /// Passes over a statement or an item that could not be read: at least one token, then up to and with the `;` or the `}` that ends
-/// it, but neither past the closer of the bracket we are in nor into a line that starts with one of `starts`.
+/// it, but neither past the closer of the bracket we are in, nor past a label, nor into a line that starts with one of `starts`.
 fn skip_to_end<'t, 'a>(starts: KindSet) -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + Copy {
     custom(move |input: &mut Reader<'t, '_, 'a>| {
         let start = *input.cursor().inner();
         let mut depth = 0;
         while let Some(kind) = input.peek() {
             let at = *input.cursor().inner();
-            let closes = depth + kind.bracket_step() < 0;
+            let is_label = depth == 0 && matches!(kind, Kind::Case | Kind::Default);
+            let closes = is_label || depth + kind.bracket_step() < 0;
             let begins_anew = at > start
                 && depth == 0
                 && starts.contains(kind)

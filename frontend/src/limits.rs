@@ -4,7 +4,7 @@
 pub const MAX_SOURCE: usize = 4 << 20;
 
 /// Deepest nesting of brackets, operators that wait for their right side, and statements inside statements.
-pub const MAX_NESTING: usize = 256;
+pub const MAX_NESTING: usize = 128;
 
 /// Greatest height of the syntax tree of one declaration, counted in expressions and statements. A chain such as `1+1+1+…` is as
 /// high as it has operators.

@@ -144,11 +144,15 @@ impl<'s> Source<'s> {
         let mut diagnostics = lexed.diagnostics;
         let ends_in_comment = lexed.open_comment && diagnostics.len() == 1;
         let balance = brackets::balance(&mut tokens);
+        // What an open comment swallows is not missing.
+        let is_swallowed = lexed.open_comment && balance.is_unfinished;
         let is_unfinished = match balance.diagnostics.len() {
             0 => ends_in_comment,
             _ => balance.is_unfinished && (ends_in_comment || diagnostics.is_empty()),
         };
-        diagnostics.extend(balance.diagnostics);
+        if !is_swallowed {
+            diagnostics.extend(balance.diagnostics);
+        }
         let deep = nesting::check(&tokens);
         let is_refused = deep.is_some();
         diagnostics.extend(deep);

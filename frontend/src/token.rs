@@ -141,57 +141,67 @@ impl fmt::Display for Kind {
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KindSet(u128);
+pub struct KindSet([u64; 2]);
 
 impl KindSet {
     /// No kind.
-    pub const EMPTY: KindSet = KindSet(0);
+    pub const EMPTY: KindSet = KindSet([0; 2]);
 
     /// The keywords that are types.
-    pub const TYPES: KindSet = KindSet::between(Kind::Void, Kind::ShaderResource);
+    pub const TYPES: KindSet = {
+        let mut set = KindSet::EMPTY;
+        let mut index = 0;
+        while index < Kind::ALL.len() {
+            if Kind::ALL[index].type_keyword().is_some() {
+                set = set.with(Kind::ALL[index]);
+            }
+            index += 1;
+        }
+        set
+    };
 
     /// `)`, `]` and `}`.
     pub const CLOSERS: KindSet = KindSet::of(&[Kind::RParen, Kind::RBracket, Kind::RBrace]);
 
     /// These kinds.
     pub const fn of(kinds: &[Kind]) -> KindSet {
-        let mut bits = 0;
+        let mut set = KindSet::EMPTY;
         let mut index = 0;
         while index < kinds.len() {
-            bits |= 1 << kinds[index] as u32;
+            set = set.with(kinds[index]);
             index += 1;
         }
-        KindSet(bits)
+        set
     }
 
-    /// The kinds from `first` to `last` in their order.
-    const fn between(first: Kind, last: Kind) -> KindSet {
-        KindSet((2 << last as u32) - (1 << first as u32))
+    const fn with(mut self, kind: Kind) -> KindSet {
+        self.0[kind as usize / 64] |= 1 << (kind as u32 % 64);
+        self
     }
 
     /// The kinds that are in either.
     pub const fn union(self, other: KindSet) -> KindSet {
-        KindSet(self.0 | other.0)
+        KindSet([self.0[0] | other.0[0], self.0[1] | other.0[1]])
     }
 
     /// The kinds that are not in `other`.
     pub const fn without(self, other: KindSet) -> KindSet {
-        KindSet(self.0 & !other.0)
+        KindSet([self.0[0] & !other.0[0], self.0[1] & !other.0[1]])
     }
 
     /// Whether `kind` is in it.
     pub const fn contains(self, kind: Kind) -> bool {
-        self.0 >> kind as u32 & 1 == 1
+        self.0[kind as usize / 64] >> (kind as u32 % 64) & 1 == 1
     }
 
     /// Whether all kinds of `other` are in it.
     pub const fn contains_all(self, other: KindSet) -> bool {
-        other.0 & !self.0 == 0
+        other.without(self).is_empty()
     }
 
     /// Whether no kind is in it.
     pub const fn is_empty(self) -> bool {
-        self.0 == 0
+        self.0[0] | self.0[1] == 0
     }
 
     /// Its kinds in order.
@@ -263,10 +273,22 @@ mod tests {
     }
 
     #[test]
-    fn the_set_of_types_is_that_of_the_kinds_with_a_type() {
+    fn sets_hold_what_was_put_into_them() {
         for &kind in Kind::ALL {
-            assert_eq!(KindSet::TYPES.contains(kind), kind.type_keyword().is_some());
+            let set = KindSet::of(&[kind, Kind::Semicolon]);
+            for &other in Kind::ALL {
+                assert_eq!(
+                    set.contains(other),
+                    other == kind || other == Kind::Semicolon
+                );
+            }
+            assert!(
+                set.without(KindSet::of(&[Kind::Semicolon, kind]))
+                    .is_empty()
+            );
+            assert!(KindSet::of(Kind::ALL).contains_all(set));
         }
+        assert_eq!(KindSet::TYPES.iter().count(), 14);
     }
 
     #[test]

@@ -17,6 +17,7 @@ const OPERATORS: &[Word] = &[
         "write `!=` between truth values, `^` between whole numbers",
     ),
     ("is", "write `==`"),
+    ("new", "remove it: a variable is there once it is declared"),
     ("then", "remove it: the body follows the condition's `)`"),
 ];
 

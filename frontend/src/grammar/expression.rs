@@ -144,9 +144,12 @@ fn binary<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'
     .map(Suffix::Index);
     let member = mark(Kind::Dot).ignore_then(name()).map(Suffix::Member);
     let step = one(STEPS).map(Suffix::Step);
-    let levels: Vec<_> = (1..)
-        .zip(LEVELS)
-        .map(|(power, kinds)| {
+    // The commonest are the tightest: they are tried first.
+    let levels: Vec<_> = LEVELS
+        .into_iter()
+        .zip(1..=LEVELS.len() as u16)
+        .rev()
+        .map(|(kinds, power)| {
             let operator = one(KindSet::of(kinds));
             infix(left(power), operator, |lhs, op, rhs, e| {
                 let (builder, span) = seen(e);

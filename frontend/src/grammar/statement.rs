@@ -22,8 +22,6 @@ const STARTS: KindSet = KindSet::TYPES.union(KindSet::of(&[
     Kind::While,
     Kind::Do,
     Kind::Switch,
-    Kind::Case,
-    Kind::Default,
     Kind::Break,
     Kind::Continue,
     Kind::Return,

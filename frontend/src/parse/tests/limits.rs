@@ -1,0 +1,172 @@
+//! Every limit, just met and just missed. The threads of a test have 2 MiB of stack, the least that a host must give.
+
+use crate::interner::Interner;
+use crate::limits::{MAX_DIAGNOSTICS, MAX_HEIGHT, MAX_NESTING, MAX_SOURCE};
+use crate::parse::{parse, parse_expression};
+use adumbra_ir::{Code, Diagnostic, FileId};
+use bumpalo::Bump;
+
+fn findings(text: &str) -> Vec<Diagnostic> {
+    let arena = Bump::new();
+    parse(&arena, &mut Interner::new(), FileId::MAIN, text).1
+}
+
+fn codes(text: &str) -> Vec<Code> {
+    findings(text).iter().map(|d| d.code).collect()
+}
+
+fn nested(count: usize, open: &str, inside: &str, close: &str) -> String {
+    format!("{}{inside}{}", open.repeat(count), close.repeat(count))
+}
+
+/// Ways to nest: what opens a level, what stands inside, what closes it, and how many levels the frame around takes.
+const WAYS: &[(&str, &str, &str)] = &[
+    ("(", "x", ")"),
+    ("f(", "x", ")"),
+    ("f(a, (", "x", "))"),
+    ("w[", "0", "]"),
+    ("- ", "x", ""),
+    ("!", "x", ""),
+    ("++", "x", ""),
+    ("(int)", "x", ""),
+    ("a = ", "x", ""),
+    ("a += ", "x", ""),
+    ("a ? b : ", "x", ""),
+    ("a ? ", "x", " : b"),
+    ("a || b && c | d ^ e & f == g < h << i + j * (", "x", ")"),
+];
+
+const STATEMENT_WAYS: &[(&str, &str, &str)] = &[
+    ("{", "x;", "}"),
+    ("if (a) ", "x;", ""),
+    ("if (a) { ", "x;", "}"),
+    ("if (a) x; else ", "x;", ""),
+    ("if (a) { x; } else ", "x;", ""),
+    ("for (;;) ", "x;", ""),
+    ("while (a) ", "x;", ""),
+    ("do ", "x;", " while (a);"),
+    ("switch (a) { case 1: ", "x;", "}"),
+];
+
+#[test]
+fn nesting_is_bounded_whatever_nests() {
+    let wrap = |inside: String| format!("void f() {{ {inside} }}");
+    let expressions = WAYS.iter().map(|way| (way, ";"));
+    let statements = STATEMENT_WAYS.iter().map(|way| (way, ""));
+    for ((open, inside, close), end) in expressions.chain(statements) {
+        let text = |count| wrap(nested(count, open, inside, close) + end);
+        let refused = |count: usize| codes(&text(count)) == [Code::NestingTooDeep];
+        // The frame is one level, and each repetition at least one and at most eleven.
+        assert_eq!(codes(&text(MAX_NESTING)), [Code::NestingTooDeep], "{open}");
+        assert_eq!(codes(&text(50_000)), [Code::NestingTooDeep], "{open}");
+        let deepest = (1..MAX_NESTING).rev().find(|&count| !refused(count));
+        let deepest = deepest.expect("some depth is fine");
+        assert!(deepest * 12 >= MAX_NESTING - 12, "{open}: {deepest}");
+        assert_eq!(codes(&text(deepest)), [], "{open}: {deepest}");
+    }
+}
+
+#[test]
+fn brackets_nest_to_the_limit_exactly() {
+    let text = |count| format!("void f() {{ {}; }}", nested(count, "(", "x", ")"));
+    assert_eq!(codes(&text(MAX_NESTING - 1)), []);
+    let findings = findings(&text(MAX_NESTING));
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, Code::NestingTooDeep);
+    assert_eq!(findings[0].span.start as usize, 11 + MAX_NESTING - 1);
+    assert!(findings[0].help.is_some());
+}
+
+#[test]
+fn unclosed_brackets_are_bounded_too() {
+    for open in ["(", "[", "{", "f(a[{", "if (", "-("] {
+        let codes = codes(&open.repeat(100_000));
+        assert!(codes.contains(&Code::UnbalancedBracket), "{open}");
+        assert!(codes.len() <= MAX_DIAGNOSTICS + 1, "{open}");
+    }
+    assert!(codes(&")".repeat(100_000)).len() <= MAX_DIAGNOSTICS + 1);
+}
+
+#[test]
+fn what_is_long_but_not_deep_is_fine() {
+    for text in [
+        format!("void f() {{ g({}x); }}", "x, ".repeat(10_000)),
+        format!("void f() {{ {} }}", "-x + (y) * (int)z;".repeat(10_000)),
+        format!(
+            "void f() {{ {} }}",
+            "if (a) { x = y = -z; } else y;".repeat(10_000)
+        ),
+        format!("float w[3] = {{ {}0 }};", "{ 1, 2 }, ".repeat(10_000)),
+        format!("void f() {{ x = {}a; }}", "-a * +b - !c ".repeat(80)),
+        "void f() {}\n".repeat(10_000),
+    ] {
+        let what = &text[..40];
+        assert!(
+            codes(&text).iter().all(|&c| c != Code::NestingTooDeep),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn a_tree_is_only_so_high() {
+    let sum = |operators: usize| format!("{}1", "1+".repeat(operators));
+    let arena = Bump::new();
+    let mut interner = Interner::new();
+    let mut read = |text: &str| parse_expression(&arena, &mut interner, FileId::MAIN, text).1;
+    assert_eq!(read(&sum(MAX_HEIGHT - 1)), []);
+    let findings = read(&sum(MAX_HEIGHT));
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, Code::NestingTooDeep);
+    assert!(findings[0].help.is_some());
+    for text in [
+        sum(300_000),
+        format!("a{}", ".x".repeat(300_000)),
+        format!("a{}", "[0]".repeat(300_000)),
+        format!("a{}", "++".repeat(300_000)),
+    ] {
+        let codes: Vec<Code> = read(&text).iter().map(|d| d.code).collect();
+        assert_eq!(codes, [Code::NestingTooDeep], "{}", &text[..8]);
+    }
+}
+
+#[test]
+fn a_tree_that_is_too_high_is_not_handed_on() {
+    let arena = Bump::new();
+    let text = format!(
+        "float f() {{ return {}1; }} float g() {{ return {}1; }}",
+        "1+".repeat(1_000),
+        "1+".repeat(1_000)
+    );
+    let (file, findings) = parse(&arena, &mut Interner::new(), FileId::MAIN, &text);
+    assert!(file.items.is_empty());
+    assert_eq!(findings.len(), 2);
+}
+
+#[test]
+fn a_text_is_only_so_long() {
+    let text = " ".repeat(MAX_SOURCE);
+    assert_eq!(codes(&text), []);
+    assert_eq!(codes(&(text + " ")), [Code::SourceTooLong]);
+}
+
+#[test]
+fn only_so_many_errors_are_reported() {
+    let wrong = |count: usize| format!("void f() {{ {} }}", "x = ;\n".repeat(count));
+    assert_eq!(
+        codes(&wrong(MAX_DIAGNOSTICS)),
+        [Code::SyntaxError; MAX_DIAGNOSTICS]
+    );
+    for text in [
+        "x = ;\n".repeat(10_000),
+        "@ ".repeat(10_000),
+        "(] ".repeat(10_000),
+        "a < b < c;".repeat(1_000),
+        "1x ".repeat(10_000),
+    ] {
+        let text = format!("void f() {{ {text} }}");
+        let codes = codes(&text);
+        assert_eq!(codes.len(), MAX_DIAGNOSTICS + 1, "{}", &text[..20]);
+        assert_eq!(codes.last(), Some(&Code::TooManyErrors));
+    }
+}
