@@ -46,6 +46,7 @@ codes! {
     SourceTooLong = 601 Error "a source text that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
+    ProgramTooLarge = 611 Error "a program that needs too much memory";
     IrSyntax = 701 Error "IR text that cannot be read";
     IrUnknownName = 702 Error "an unknown name in IR text";
     IrDuplicate = 703 Error "something defined twice in IR text";

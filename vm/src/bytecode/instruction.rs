@@ -1,0 +1,214 @@
+//! Instructions of the register machine: an opcode and up to four words.
+//!
+//! An opcode is a kind and its lane pattern, so that an engine can choose a routine for exactly the lanes that there are. What the words
+//! of an opcode mean is said once, by [`Opcode::roles`]; validation, listing and loading go by it.
+
+use adumbra_ir::module::Channels;
+use adumbra_ir::ops::Op;
+use adumbra_ir::types::{Direction, Lanes};
+
+/// A place in the register file: one 32-bit word. A value stands at its slot, its ddx one behind it, its ddy two behind it.
+/// With the top bit set it is a constant of the program instead, numbered by the other bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+impl Slot {
+    const CONSTANT: u32 = 1 << 31;
+
+    /// The constant with that number.
+    pub const fn constant(index: u32) -> Slot {
+        Slot(index | Slot::CONSTANT)
+    }
+
+    /// The number of the constant, if it is one.
+    pub const fn as_constant(self) -> Option<u32> {
+        if self.0 & Slot::CONSTANT != 0 {
+            Some(self.0 & !Slot::CONSTANT)
+        } else {
+            None
+        }
+    }
+}
+
+/// How many slots a value with these shadows takes. With ddy alone, the slot of ddx is a hole.
+pub const fn width(lanes: Lanes) -> u32 {
+    match lanes.bits() {
+        0 => 1,
+        1 => 2,
+        _ => 3,
+    }
+}
+
+/// Which shadows a row's result has, and which of them each operand has too: two bits each, the result's lowest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pattern(pub u8);
+
+impl Pattern {
+    /// The pattern for these shadows; an operand's shadows that the result lacks are dropped, since nobody reads them.
+    pub fn new(result: Lanes, operands: impl IntoIterator<Item = Lanes>) -> Pattern {
+        let mut bits = result.bits();
+        for (i, lanes) in operands.into_iter().enumerate() {
+            bits |= (lanes & result).bits() << (2 * i + 2);
+        }
+        Pattern(bits)
+    }
+
+    /// Shadows of the result.
+    pub const fn result(self) -> Lanes {
+        Lanes::from_bits(self.0)
+    }
+
+    /// Shadows of an operand that contribute to the result's.
+    pub const fn operand(self, index: usize) -> Lanes {
+        Lanes::from_bits(self.0 >> (2 * index + 2))
+    }
+}
+
+/// What an instruction does. In the comments `d`, `a`, `b`, `c` are its words in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Opcode {
+    /// `d ← row(a, b, c)` with shadows by the tangent formula.
+    Row(Op, Pattern),
+    /// Jumps to `d` unless `row(a, b, c)` is as said. The row is a truth value without faults.
+    Branch(Op, bool),
+    /// Jumps to `d` unless `a` is as said.
+    BranchIf(bool),
+    /// Jumps forward to `d`.
+    Jump,
+    /// Jumps back to `d`: one step of the budget.
+    Loop,
+    /// `d ← a`: a value with its shadows; the second set are those that `a` has, the others become zero.
+    Move(Lanes, Lanes),
+    /// `d ←` the host's global at word `a`, its shadows `b` and `2b` words behind it.
+    Global(Lanes),
+    /// `d ← shadow of a, plus +0`.
+    Shadow(Direction),
+    /// `d ← element of array a at index b`, with these shadows, of which the array has the second set.
+    Load(Lanes, Lanes),
+    /// `element of array d at index a ← b`, with the array's shadows, of which `b` has the second set.
+    Store(Lanes, Lanes),
+    /// Every element of array `d` becomes zero, with zero shadows.
+    ArrayZero,
+    /// Elements of array `d ←` those of array `a`; shadows that `a` lacks become zero.
+    ArrayCopy,
+    /// Array `d ←` array `a` as it was saved, `b` words below the top of the save stack.
+    ArrayFromSaved,
+    /// Array `d` as it was saved, `b` words below the top of the save stack, `←` array `a`.
+    ArrayToSaved,
+    /// Pushes `a` slots from `d` on the save stack.
+    Save,
+    /// Pops `a` slots from `d` off the save stack.
+    Restore,
+    /// Calls function `d`, whose parameters are in place.
+    Call,
+    /// Goes back to the caller; the shader itself ends.
+    Return,
+    /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the slots listed at `c`.
+    Sample(Channels, Lanes, Lanes),
+    /// `d ←` a closure of shape `a`, its arguments in the slots listed at `b`.
+    MakeClosure,
+    /// `d ← a + b`, closures.
+    ClosureAdd,
+    /// `d ←` closure `a` times `b`.
+    ClosureScale,
+    /// `d ←` closure `a` times the colour in the three slots listed at `b`.
+    ClosureTint,
+    /// Control cannot come here; the point stops if it does.
+    Unreachable,
+}
+
+/// What a word of an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Not used, zero.
+    Nothing,
+    /// A slot that is written, with these shadows.
+    Write(Lanes),
+    /// A slot that is read, with these shadows.
+    Read(Lanes),
+    /// The position of an instruction.
+    Target,
+    /// A function.
+    Function,
+    /// An array.
+    Array,
+    /// A texture.
+    Texture,
+    /// A closure shape.
+    Shape,
+    /// A position in the lists: that many slots, written.
+    WriteList(u32),
+    /// A position in the lists: that many slots, read.
+    ReadList(u32),
+    /// A position in the lists: as many slots as the shape in the word before has scalars, read.
+    Arguments,
+    /// A number; what it must satisfy is the opcode's own affair.
+    Number,
+}
+
+impl Opcode {
+    /// What each word is.
+    pub fn roles(self) -> [Role; 4] {
+        use Role::*;
+        const NO: Lanes = Lanes::NONE;
+        match self {
+            Opcode::Row(op, pattern) => {
+                let mut roles = [Write(pattern.result()), Nothing, Nothing, Nothing];
+                for i in 0..op.arity() {
+                    roles[i + 1] = Read(pattern.operand(i));
+                }
+                roles
+            }
+            Opcode::Branch(op, _) => {
+                let mut roles = [Target, Nothing, Nothing, Nothing];
+                roles[1..=op.arity()].fill(Read(NO));
+                roles
+            }
+            Opcode::BranchIf(_) => [Target, Read(NO), Nothing, Nothing],
+            Opcode::Jump | Opcode::Loop => [Target, Nothing, Nothing, Nothing],
+            Opcode::Move(to, from) => [Write(to), Read(from), Nothing, Nothing],
+            Opcode::Global(lanes) => [Write(lanes), Number, Number, Nothing],
+            Opcode::Shadow(direction) => [Write(NO), Read(direction.lanes()), Nothing, Nothing],
+            Opcode::Load(to, _) => [Write(to), Array, Read(NO), Nothing],
+            Opcode::Store(_, from) => [Array, Read(NO), Read(from), Nothing],
+            Opcode::ArrayZero => [Array, Nothing, Nothing, Nothing],
+            Opcode::ArrayCopy => [Array, Array, Nothing, Nothing],
+            Opcode::ArrayFromSaved | Opcode::ArrayToSaved => [Array, Array, Number, Nothing],
+            Opcode::Save | Opcode::Restore => [Number, Number, Nothing, Nothing],
+            Opcode::Call => [Function, Nothing, Nothing, Nothing],
+            Opcode::Return | Opcode::Unreachable => [Nothing; 4],
+            Opcode::Sample(channels, u, v) => {
+                [Texture, Read(u), Read(v), WriteList(channels.count())]
+            }
+            Opcode::MakeClosure => [Write(NO), Shape, Arguments, Nothing],
+            Opcode::ClosureAdd | Opcode::ClosureScale => [Write(NO), Read(NO), Read(NO), Nothing],
+            Opcode::ClosureTint => [Write(NO), Read(NO), ReadList(3), Nothing],
+        }
+    }
+
+    /// Whether control never goes on behind it.
+    pub const fn ends(self) -> bool {
+        matches!(
+            self,
+            Opcode::Jump | Opcode::Loop | Opcode::Return | Opcode::Unreachable
+        )
+    }
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// What it does.
+    pub opcode: Opcode,
+    /// What its words mean is said by [`Opcode::roles`].
+    pub words: [u32; 4],
+}
+
+impl Instruction {
+    /// An instruction with these words, the others zero.
+    pub fn new<const N: usize>(opcode: Opcode, words: [u32; N]) -> Instruction {
+        let mut all = [0; 4];
+        all[..N].copy_from_slice(&words);
+        Instruction { opcode, words: all }
+    }
+}

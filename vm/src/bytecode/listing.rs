@@ -1,0 +1,165 @@
+//! Bytecode as text.
+//!
+//! `12  add.xy.xy.  r5 ← r1, #0=1.5`: position, opcode with the shadows of the result and then of each operand, what it writes, what it
+//! reads. `r` are slots, `#` constants, `a` arrays, `→` positions.
+
+use super::{Bytecode, Instruction, Opcode, Role, Slot};
+use adumbra_ir::module::Channels;
+use adumbra_ir::types::{Direction, Lanes};
+use std::fmt::{self, Write};
+
+impl fmt::Display for Bytecode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "; {} instructions, {} slots, {} constants",
+            self.code.len(),
+            self.slots,
+            self.constants.len()
+        )?;
+        for (i, array) in self.arrays.iter().enumerate() {
+            let (end, lanes) = (array.base + array.slots() - 1, array.lanes.name());
+            writeln!(
+                f,
+                "; a{i}.{lanes}: {} elements at r{}..r{end}",
+                array.len, array.base
+            )?;
+        }
+        let mut functions = self.functions.iter().peekable();
+        for (position, instruction) in self.code.iter().enumerate() {
+            if let Some(function) = functions.next_if(|g| g.start as usize == position) {
+                write!(f, "{}", function.name)?;
+                if function.variant > 0 {
+                    write!(f, "#{}", function.variant)?;
+                }
+                writeln!(f, ":")?;
+            }
+            write!(f, "{position:5}  ")?;
+            self.instruction(f, instruction)?;
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// The opcode as a word, with its lanes.
+pub(super) fn mnemonic(opcode: Opcode) -> String {
+    let with = |name: &str, lanes: &[Lanes]| {
+        let mut text = name.to_owned();
+        if lanes.iter().any(|l| !l.is_none()) {
+            for lanes in lanes {
+                let _ = write!(text, ".{}", lanes.name());
+            }
+        }
+        text
+    };
+    match opcode {
+        Opcode::Row(op, pattern) => {
+            let mut lanes = vec![pattern.result()];
+            lanes.extend((0..op.arity()).map(|i| pattern.operand(i)));
+            with(op.info().name, &lanes)
+        }
+        Opcode::Branch(op, true) => format!("unless {}", op.info().name),
+        Opcode::Branch(op, false) => format!("if {}", op.info().name),
+        Opcode::BranchIf(true) => "unless".to_owned(),
+        Opcode::BranchIf(false) => "if".to_owned(),
+        Opcode::Jump => "jump".to_owned(),
+        Opcode::Loop => "loop".to_owned(),
+        Opcode::Move(to, from) => with("move", &[to, from]),
+        Opcode::Global(lanes) => with("global", &[lanes]),
+        Opcode::Shadow(Direction::X) => "ddx".to_owned(),
+        Opcode::Shadow(Direction::Y) => "ddy".to_owned(),
+        Opcode::Load(to, from) => with("load", &[to, from]),
+        Opcode::Store(to, from) => with("store", &[to, from]),
+        Opcode::ArrayZero => "array.zero".to_owned(),
+        Opcode::ArrayCopy => "array.copy".to_owned(),
+        Opcode::ArrayFromSaved => "array.from-saved".to_owned(),
+        Opcode::ArrayToSaved => "array.to-saved".to_owned(),
+        Opcode::Save => "save".to_owned(),
+        Opcode::Restore => "restore".to_owned(),
+        Opcode::Call => "call".to_owned(),
+        Opcode::Return => "return".to_owned(),
+        Opcode::Sample(Channels::Color, u, v) => with("sample", &[u, v]),
+        Opcode::Sample(Channels::Alpha, u, v) => with("sample.alpha", &[u, v]),
+        Opcode::MakeClosure => "closure".to_owned(),
+        Opcode::ClosureAdd => "closure.add".to_owned(),
+        Opcode::ClosureScale => "closure.scale".to_owned(),
+        Opcode::ClosureTint => "closure.tint".to_owned(),
+        Opcode::Unreachable => "unreachable".to_owned(),
+    }
+}
+
+impl Bytecode {
+    fn instruction(&self, f: &mut fmt::Formatter<'_>, instruction: &Instruction) -> fmt::Result {
+        let roles = instruction.opcode.roles();
+        let words = || instruction.words.into_iter().zip(roles);
+        write!(f, "{}", mnemonic(instruction.opcode))?;
+        let mut separator = "  ";
+        for (word, role) in words() {
+            match role {
+                Role::Write(_) => {
+                    write!(f, "{separator}{}", self.slot(Slot(word)))?;
+                    separator = ", ";
+                }
+                Role::WriteList(n) => {
+                    for &slot in &self.lists[word as usize..][..n as usize] {
+                        write!(f, "{separator}{}", self.slot(Slot(slot)))?;
+                        separator = ", ";
+                    }
+                }
+                _ => {}
+            }
+        }
+        if separator == ", " {
+            separator = " ← ";
+        }
+        let mut shape = 0;
+        for (word, role) in words() {
+            let text = match role {
+                Role::Nothing | Role::Write(_) | Role::WriteList(_) => continue,
+                Role::Read(_) => self.slot(Slot(word)),
+                Role::Target => format!("→{word}"),
+                Role::Function => {
+                    let function = &self.functions[word as usize];
+                    format!("{} →{}", function.name, function.start)
+                }
+                Role::Array => format!("a{word}"),
+                Role::Texture => self.interface.textures[word as usize].clone(),
+                Role::Shape => {
+                    shape = word as usize;
+                    self.interface.closures[shape].name.clone()
+                }
+                Role::ReadList(n) => self.slots(word, n as usize),
+                Role::Arguments => self.slots(word, self.interface.arguments(shape)),
+                Role::Number => word.to_string(),
+            };
+            if !text.is_empty() {
+                write!(f, "{separator}{text}")?;
+                separator = ", ";
+            }
+        }
+        Ok(())
+    }
+
+    fn slots(&self, list: u32, count: usize) -> String {
+        let slots = self.lists[list as usize..][..count].iter();
+        let texts: Vec<String> = slots.map(|&s| self.slot(Slot(s))).collect();
+        texts.join(", ")
+    }
+
+    fn slot(&self, slot: Slot) -> String {
+        match slot.as_constant() {
+            None => format!("r{}", slot.0),
+            Some(index) => {
+                let bits = self.constants[index as usize];
+                let number = f32::from_bits(bits);
+                // Small words are more likely integers than denormal floats.
+                if bits < 1 << 23 || !number.is_finite() {
+                    format!("#{index}={}", bits as i32)
+                } else {
+                    format!("#{index}={number:?}")
+                }
+            }
+        }
+    }
+}

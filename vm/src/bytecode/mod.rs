@@ -1,0 +1,188 @@
+//! Bytecode: a program for the register machine, the same for every engine.
+//!
+//! A [`Bytecode`] is immutable, and once it exists it is sound to run: it comes from lowering, or from a file through validation, which
+//! is what lets engines access slots without checking them. All storage is laid out beforehand: slots are numbered absolutely, each
+//! function has its own range, and functions that are never active together share theirs.
+
+pub mod instruction;
+mod listing;
+
+pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, width};
+
+use adumbra_ir::host::Limits;
+use adumbra_ir::module::{ClosureShape, Global, Input, Output};
+use adumbra_ir::span::Span;
+use adumbra_ir::types::{Lanes, Scalar};
+
+/// The most slots that a program may take: registers, arrays with their shadows, outputs.
+pub const MAX_SLOTS: u32 = 1 << 24;
+
+/// A local array in the register file: its elements one behind the other, each with its shadows like any value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// The slot of its first element.
+    pub base: u32,
+    /// Number of elements, at least 1.
+    pub len: u32,
+    /// The shadows of its elements.
+    pub lanes: Lanes,
+}
+
+impl Array {
+    /// Slots from one element to the next.
+    pub const fn stride(self) -> u32 {
+        width(self.lanes)
+    }
+
+    /// How many slots it takes.
+    pub const fn slots(self) -> u32 {
+        self.len * self.stride()
+    }
+}
+
+/// A function of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name in the source.
+    pub name: String,
+    /// Which variant of the source function it is.
+    pub variant: u32,
+    /// Position of its first instruction; functions stand in order.
+    pub start: u32,
+    /// Where it is declared.
+    pub span: Span,
+    /// Elements of its arrays, which count against the limit while it is active.
+    pub elements: u32,
+}
+
+/// What a host needs to know to call a program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interface {
+    /// The members of the host's globals, one behind the other: of a member with n scalars n values, n ddx, n ddy.
+    pub globals: Vec<Global>,
+    /// Names of the textures.
+    pub textures: Vec<String>,
+    /// Names of the resources.
+    pub resources: Vec<String>,
+    /// Shapes of the closures.
+    pub closures: Vec<ClosureShape>,
+    /// What the host may set.
+    pub inputs: Vec<Input>,
+    /// What comes out.
+    pub outputs: Vec<Output>,
+}
+
+impl Interface {
+    /// How many words the globals take: three for each scalar.
+    pub fn global_words(&self) -> usize {
+        self.globals.iter().map(|g| 3 * g.ty.scalar_count()).sum()
+    }
+
+    /// How many words the inputs take: one for each scalar.
+    pub fn input_words(&self) -> usize {
+        self.inputs.iter().map(|i| i.ty.scalar_count()).sum()
+    }
+
+    /// How many scalars the arguments of a closure shape have.
+    pub(crate) fn arguments(&self, shape: usize) -> usize {
+        let params = &self.closures[shape].params;
+        params.iter().map(adumbra_ir::Type::scalar_count).sum()
+    }
+
+    /// The type of each scalar that comes out, in order.
+    pub fn output_scalars(&self) -> Vec<Scalar> {
+        let mut scalars = Vec::new();
+        for output in &self.outputs {
+            output.ty.for_each_scalar(&mut |s| scalars.push(s));
+        }
+        scalars
+    }
+}
+
+/// A program for the register machine. See the head of the module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bytecode {
+    pub(crate) interface: Interface,
+    pub(crate) code: Vec<Instruction>,
+    /// Slots that an instruction with too many operands refers to.
+    pub(crate) lists: Vec<u32>,
+    pub(crate) constants: Vec<u32>,
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) functions: Vec<Function>,
+    /// The shader itself, in `functions`.
+    pub(crate) entry: u32,
+    /// The shadows of each scalar that comes out; those that it lacks read as zero.
+    pub(crate) output_lanes: Vec<Lanes>,
+    /// All slots but the constants. The outputs come first, three slots for each scalar; then the inputs.
+    pub(crate) slots: u32,
+    /// Whether a function can be active twice at once.
+    pub(crate) recursive: bool,
+    /// Where instructions that can fault come from, by rising position.
+    pub(crate) spans: Vec<(u32, Span)>,
+}
+
+/// The size of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Instructions.
+    pub ops: usize,
+    /// Bytes of the serialised form.
+    pub bytes: usize,
+    /// Shadows that rows compute, counted per instruction.
+    pub lanes: usize,
+    /// Slots of registers, arrays and outputs.
+    pub registers: usize,
+}
+
+impl Bytecode {
+    /// What a host needs to know to call it.
+    pub fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// The instructions.
+    pub fn code(&self) -> &[Instruction] {
+        &self.code
+    }
+
+    /// The functions; each goes to the beginning of the next one.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The slot where an operand is found when the constants stand behind all other slots.
+    pub(crate) fn place(&self, slot: Slot) -> u32 {
+        slot.as_constant()
+            .map_or(slot.0, |index| self.slots + index)
+    }
+
+    /// The most words that calls within these limits save at once.
+    pub(crate) fn saved_words(&self, limits: &Limits) -> usize {
+        let saves = self.code.iter().filter(|i| i.opcode == Opcode::Save);
+        let longest = saves.map(|i| u64::from(i.words[1])).max().unwrap_or(0);
+        let depth = u64::from(limits.call_depth);
+        let arrays: u64 = self.arrays.iter().map(|a| u64::from(a.slots())).sum();
+        let scalars = u64::from(self.slots).saturating_sub(arrays);
+        let elements = 3 * u64::from(limits.array_elements);
+        // Two ranges a call; what is in arrays is bounded by their own limit.
+        (2 * longest * depth).min(scalars * depth + elements) as usize
+    }
+
+    /// The most arguments that a closure has.
+    pub(crate) fn most_arguments(&self) -> usize {
+        let shapes = 0..self.interface.closures.len();
+        shapes
+            .map(|s| self.interface.arguments(s))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Where the instruction at that position comes from, if it can fault.
+    pub fn span(&self, position: u32) -> Option<Span> {
+        let at = self
+            .spans
+            .binary_search_by_key(&position, |&(p, _)| p)
+            .ok()?;
+        Some(self.spans[at].1)
+    }
+}

@@ -1,0 +1,470 @@
+//! One function → instructions, in one walk: registers are handed out and given back on the way.
+
+use super::labels::Label;
+use super::liveness::{Home, Liveness, Touch};
+use super::moves::{ParallelMoves, Place};
+use super::registers::Registers;
+use super::walk::{Arms, walk};
+use super::{Frame, Lowering};
+use crate::bytecode::{Instruction, Opcode, Pattern, Slot, width};
+use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, Mode, RegionId, ValueId};
+use adumbra_ir::ops::Op;
+use adumbra_ir::span::Span;
+use adumbra_ir::types::Lanes;
+
+/// Working memory, kept from function to function.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub(super) lives: Liveness,
+    pub(super) values: Vec<Location>,
+    results: Vec<Occupied>,
+    pub(super) registers: Registers,
+    pub(super) moves: ParallelMoves,
+    pub(super) open: Vec<Open>,
+    /// Per region, its owner's position in `open`.
+    targets: Vec<u32>,
+}
+
+/// Up to where a home is used by another value than its own.
+type Occupied = u32;
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Location {
+    place: Place,
+    /// Whether it has a place.
+    placed: bool,
+    /// Whether its register is given back when it dies.
+    owned: bool,
+    /// For homes: the last position where what is there now is needed.
+    pub(super) occupied: Occupied,
+}
+
+const NOWHERE: Location = Location {
+    place: Place {
+        slot: Slot(0),
+        lanes: Lanes::NONE,
+    },
+    placed: false,
+    owned: false,
+    occupied: 0,
+};
+
+/// A structured instruction that is being emitted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// Its results.
+    first_result: ValueId,
+    results: u32,
+    /// Where breaks and yields go.
+    pub(super) end: Label,
+    /// For an `If`: where its second region begins.
+    pub(super) second: Label,
+    /// For a loop: where it begins.
+    pub(super) head: u32,
+}
+
+/// Lowers one function, its registers beginning at `start`. Gives one past its last slot.
+pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &mut Work) -> u32 {
+    let function = lowering.module.function(id);
+    work.lives.find(function);
+    work.values.clear();
+    work.values.resize(function.values.len(), NOWHERE);
+    work.results.clear();
+    work.results.resize(function.results.len(), 0);
+    work.targets.clear();
+    work.targets.resize(function.regions.len(), 0);
+    work.registers.reset(start);
+    work.open.clear();
+    let code_start = lowering.out.code.len();
+    let mut emitter = Emitter {
+        function,
+        id,
+        start,
+        expired: 0,
+        reachable: true,
+        bound: code_start,
+        lowering,
+        work,
+    };
+    emitter.prologue(code_start as u32);
+    walk(function, &mut emitter);
+    work.registers.top()
+}
+
+pub(super) struct Emitter<'f, 'l, 'm> {
+    pub(super) function: &'f Function,
+    pub(super) id: FuncId,
+    /// Where the function's registers begin.
+    pub(super) start: u32,
+    /// How many of the values that expire at loop ends did.
+    expired: usize,
+    /// Whether control can come to the end of the code.
+    pub(super) reachable: bool,
+    /// The last position that something jumps to.
+    bound: usize,
+    pub(super) lowering: &'l mut Lowering<'m>,
+    pub(super) work: &'l mut Work,
+}
+
+impl Emitter<'_, '_, '_> {
+    pub(super) fn frame(&self) -> &Frame {
+        &self.lowering.frames[self.id.index()]
+    }
+
+    fn here(&self) -> usize {
+        self.lowering.out.code.len()
+    }
+
+    pub(super) fn emit<const N: usize>(&mut self, opcode: Opcode, words: [u32; N]) {
+        if self.reachable {
+            self.lowering.out.code.push(Instruction::new(opcode, words));
+        }
+    }
+
+    /// Emits what can fault, or stop the point.
+    pub(super) fn emit_at<const N: usize>(&mut self, span: Span, opcode: Opcode, words: [u32; N]) {
+        if self.reachable {
+            let at = self.here() as u32;
+            self.lowering.out.spans.push((at, span));
+            self.emit(opcode, words);
+        }
+    }
+
+    /// Emits a jump to a place of an open instruction that is not known yet; `words` are those behind the target.
+    pub(super) fn emit_jump(
+        &mut self,
+        open: usize,
+        label: fn(&mut Open) -> &mut Label,
+        opcode: Opcode,
+        words: [u32; 3],
+    ) {
+        if self.reachable {
+            let here = self.here();
+            let target = label(&mut self.work.open[open]).wait(here);
+            self.emit(opcode, [target, words[0], words[1], words[2]]);
+        }
+        self.reachable &= opcode != Opcode::Jump;
+    }
+
+    /// The end of the code is what the label stands for.
+    pub(super) fn bind(&mut self, mut label: Label) {
+        let code = &mut self.lowering.out.code;
+        // A jump to the next instruction is none.
+        if let Some(last) = code.len().checked_sub(1)
+            && code[last].opcode == Opcode::Jump
+            && self.bound <= last
+            && label.forget(last, code)
+        {
+            code.pop();
+            self.reachable = true;
+        }
+        if !label.is_unused() {
+            label.bind(code);
+            self.reachable = true;
+            self.bound = code.len();
+        }
+    }
+
+    pub(super) fn place(&self, value: ValueId) -> Place {
+        self.work.values[value.index()].place
+    }
+
+    pub(super) fn slot(&self, value: ValueId) -> u32 {
+        self.place(value).slot.0
+    }
+
+    pub(super) fn lanes(&self, value: ValueId) -> Lanes {
+        self.function.value(value).lanes
+    }
+
+    /// Gives a value a place: the home that it wishes for if that is free, else a register.
+    pub(super) fn define(&mut self, value: ValueId) -> u32 {
+        let lanes = self.lanes(value);
+        let work = &mut *self.work;
+        let life = work.lives.values[value.index()];
+        let mut location = Location {
+            place: Place {
+                slot: Slot(0),
+                lanes,
+            },
+            placed: true,
+            owned: false,
+            occupied: life.end,
+        };
+        let home = if life.home_at != life.end {
+            None
+        } else {
+            match life.home {
+                Home::Any => None,
+                Home::Value(home) => {
+                    let home = &mut work.values[home.index()];
+                    home.placed.then_some((home.place, &mut home.occupied))
+                }
+                Home::Result(i) => {
+                    let frame = &self.lowering.frames[self.id.index()];
+                    // Calls of itself would overwrite what waits there.
+                    let place = frame.results[i as usize];
+                    (!frame.cyclic).then_some((place, &mut work.results[i as usize]))
+                }
+            }
+        };
+        match home {
+            Some((place, occupied))
+                if *occupied <= life.start && width(lanes) <= width(place.lanes) =>
+            {
+                *occupied = life.end;
+                location.place.slot = place.slot;
+            }
+            _ => {
+                location.place.slot = Slot(work.registers.take(lanes));
+                location.owned = true;
+            }
+        }
+        work.values[value.index()] = location;
+        location.place.slot.0
+    }
+
+    /// The values that die here give their registers back.
+    pub(super) fn release(&mut self, values: &[ValueId], at: u32) {
+        let work = &mut *self.work;
+        for &value in values {
+            let location = &mut work.values[value.index()];
+            if location.owned && work.lives.values[value.index()].end <= at {
+                location.owned = false;
+                work.registers
+                    .give_back(location.place.slot.0, location.place.lanes);
+            }
+        }
+    }
+
+    /// Results that nothing uses give their registers back.
+    pub(super) fn release_results(&mut self, inst: &Inst, at: u32) {
+        for value in inst.results.iter() {
+            self.release(&[value], at);
+        }
+    }
+
+    /// Gives a home its register: that of the value which is moved there first, if it dies by that, else a new one.
+    pub(super) fn place_home(&mut self, home: ValueId, from: ValueId, at: u32) {
+        let lanes = self.lanes(home);
+        let work = &mut *self.work;
+        let source = &mut work.values[from.index()];
+        let dies = work.lives.values[from.index()].end <= at;
+        let slot = if source.owned && dies && width(source.place.lanes) == width(lanes) {
+            source.owned = false;
+            source.place.slot
+        } else {
+            Slot(work.registers.take(lanes))
+        };
+        let location = &mut work.values[home.index()];
+        location.place = Place { slot, lanes };
+        location.placed = true;
+    }
+
+    pub(super) fn flush_moves(&mut self) {
+        let code = &mut self.lowering.out.code;
+        let reachable = self.reachable;
+        self.work
+            .moves
+            .emit(&mut self.work.registers, |instruction| {
+                if reachable {
+                    code.push(instruction);
+                }
+            });
+    }
+
+    /// The operands become the results of a structured instruction.
+    fn move_to_results(&mut self, open: usize, args: &[ValueId], at: u32) {
+        let Open {
+            first_result,
+            results,
+            ..
+        } = self.work.open[open];
+        for (result, &arg) in (first_result.0..first_result.0 + results)
+            .map(ValueId)
+            .zip(args)
+        {
+            if !self.is_used(result) {
+                continue;
+            }
+            if !self.is_placed(result) {
+                self.place_home(result, arg, at);
+                self.work.values[result.index()].owned = true;
+            }
+            self.work.moves.add(self.place(result), self.place(arg));
+        }
+        self.flush_moves();
+    }
+
+    fn prologue(&mut self, code_start: u32) {
+        let frame = &self.lowering.frames[self.id.index()];
+        let (number, cyclic, first_array) = (frame.number, frame.cyclic, frame.first_array);
+        self.lowering.out.functions[number as usize].start = code_start;
+        let is_entry = self.id == self.lowering.module.entry;
+        for (i, &param) in self.function.params().iter().enumerate() {
+            let from = self.frame().params[i];
+            // The shader's own parameters lie where the host writes them; calls do not save them there.
+            if is_entry && cyclic && self.is_used(param) {
+                self.define(param);
+                let to = self.place(param);
+                self.work.moves.add(to, from);
+            } else {
+                self.put(param, from);
+            }
+        }
+        self.flush_moves();
+        for (i, array) in self.function.arrays.iter().enumerate() {
+            let clear = match array.mode {
+                Some(Mode::In | Mode::InOut) => false,
+                // Also where nothing is done to it, the caller gets it.
+                Some(Mode::Out | Mode::Return) => true,
+                None => self.work.lives.touched[i] == Touch::Other,
+            };
+            if clear {
+                self.emit(Opcode::ArrayZero, [first_array + i as u32]);
+            }
+        }
+    }
+
+    /// A value is at a place that it does not own.
+    pub(super) fn put(&mut self, value: ValueId, place: Place) {
+        let location = &mut self.work.values[value.index()];
+        location.place = place;
+        location.placed = true;
+    }
+
+    /// Whether anything uses the value.
+    pub(super) fn is_used(&self, value: ValueId) -> bool {
+        let life = self.work.lives.values[value.index()];
+        life.start != life.end
+    }
+
+    /// Whether the value has a place.
+    pub(super) fn is_placed(&self, value: ValueId) -> bool {
+        self.work.values[value.index()].placed
+    }
+
+    pub(super) fn array(&self, id: ArrayId) -> u32 {
+        self.frame().first_array + id.0
+    }
+
+    /// Emits a row, or the branch that it decides.
+    pub(super) fn row(&mut self, at: u32, inst: &Inst, op: Op, next: Option<&Inst>) -> bool {
+        let mut words = [0; 3];
+        let mut reads = [Lanes::NONE; 3];
+        for (i, &arg) in inst.args.iter().enumerate() {
+            let place = self.place(arg);
+            words[i] = place.slot.0;
+            reads[i] = place.lanes;
+        }
+        let info = op.info();
+        let result = inst.results.first;
+        if let Some(Inst {
+            kind: InstKind::If(..),
+            args,
+            ..
+        }) = next
+            && args[0] == result
+            && self.work.lives.values[result.index()].end == at + 1
+            && !info.differentiable()
+            && !info.faulting
+        {
+            self.release(&inst.args, at);
+            self.branch(
+                next.expect("it was just seen"),
+                |when| Opcode::Branch(op, when),
+                words,
+            );
+            return true;
+        }
+        self.release(&inst.args, at);
+        let slot = self.define(result);
+        let pattern = Pattern::new(self.lanes(result), reads);
+        let words = [slot, words[0], words[1], words[2]];
+        if info.faulting {
+            self.emit_at(inst.span, Opcode::Row(op, pattern), words);
+        } else {
+            self.emit(Opcode::Row(op, pattern), words);
+        }
+        false
+    }
+
+    /// Opens an `If` and emits its branch. An empty region is not jumped to; if it is the first, the sense is turned round.
+    pub(super) fn branch(
+        &mut self,
+        inst: &Inst,
+        opcode: impl FnOnce(bool) -> Opcode,
+        words: [u32; 3],
+    ) {
+        let InstKind::If(yes, no) = inst.kind else {
+            unreachable!("only an If branches");
+        };
+        self.open(inst);
+        let arms = Arms::of(self.function, yes, no);
+        let first_is_empty = self.is_empty(arms.first);
+        let over_all = first_is_empty || self.is_empty(arms.second);
+        let label: fn(&mut Open) -> &mut Label = match over_all {
+            true => |open| &mut open.end,
+            false => |open| &mut open.second,
+        };
+        let open = self.work.open.len() - 1;
+        self.emit_jump(open, label, opcode(arms.when != first_is_empty), words);
+    }
+
+    /// Whether a region does nothing and gives nothing.
+    fn is_empty(&self, region: RegionId) -> bool {
+        let insts = &self.function.region(region).insts;
+        matches!(&insts[..], [Inst { kind: InstKind::Yield, args, .. }] if args.is_empty())
+    }
+
+    /// Opens a structured instruction.
+    pub(super) fn open(&mut self, inst: &Inst) {
+        for region in inst.kind.regions() {
+            self.work.targets[region.index()] = self.work.open.len() as u32;
+        }
+        self.work.open.push(Open {
+            first_result: inst.results.first,
+            results: inst.results.count,
+            end: Label::NEW,
+            second: Label::NEW,
+            head: 0,
+        });
+    }
+
+    /// The loop that was opened last begins here.
+    pub(super) fn begin_loop(&mut self) {
+        let here = self.here();
+        self.bound = here;
+        let open = self.work.open.last_mut().expect("a loop is open");
+        open.head = here as u32;
+    }
+
+    /// The values that were kept for the loop which is left at `at` give their registers back.
+    pub(super) fn release_expired(&mut self, at: u32) {
+        while let Some(&(end, value)) = self.work.lives.expiring.get(self.expired)
+            && end <= at
+        {
+            self.expired += 1;
+            self.release(&[value], at);
+        }
+    }
+
+    pub(super) fn target(&self, region: RegionId) -> usize {
+        self.work.targets[region.index()] as usize
+    }
+
+    pub(super) fn leave_to(&mut self, open: usize, args: &[ValueId], at: u32) {
+        self.move_to_results(open, args, at);
+        self.release(args, at);
+        self.emit_jump(open, |open| &mut open.end, Opcode::Jump, [0; 3]);
+    }
+
+    /// Appends slots to the lists.
+    pub(super) fn list(&mut self, slots: impl IntoIterator<Item = u32>) -> u32 {
+        let lists = &mut self.lowering.out.lists;
+        let at = lists.len() as u32;
+        lists.extend(slots);
+        at
+    }
+}

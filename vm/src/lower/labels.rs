@@ -1,0 +1,42 @@
+//! Places in the code that are jumped to before they are known.
+
+use crate::bytecode::Instruction;
+
+/// Jumps that wait for one place: each one's target word holds the position of the one before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Label(u32);
+
+const NONE: u32 = u32::MAX;
+
+impl Label {
+    /// A place that nothing jumps to yet.
+    pub(crate) const NEW: Label = Label(NONE);
+
+    /// Whether nothing jumps there.
+    pub(crate) fn is_unused(self) -> bool {
+        self.0 == NONE
+    }
+
+    /// The word for the target of the jump that is appended next, at position `at`.
+    pub(crate) fn wait(&mut self, at: usize) -> u32 {
+        std::mem::replace(&mut self.0, at as u32)
+    }
+
+    /// The place is the end of the code.
+    pub(crate) fn bind(self, code: &mut [Instruction]) {
+        let here = code.len() as u32;
+        let mut at = self.0;
+        while at != NONE {
+            at = std::mem::replace(&mut code[at as usize].words[0], here);
+        }
+    }
+
+    /// Forgets the jump at position `at`, if it was the last to be added.
+    pub(crate) fn forget(&mut self, at: usize, code: &[Instruction]) -> bool {
+        let last = self.0 == at as u32;
+        if last {
+            self.0 = code[at].words[0];
+        }
+        last
+    }
+}

@@ -1,0 +1,256 @@
+//! How long each value of a function is needed, and where it would like to be.
+//!
+//! A value is live from its definition to its last use, to the end of every loop that uses it but lies behind its definition. What a loop
+//! carries, a region yields or a function returns has a *home*, a register that all paths write; a value whose last use is to be moved
+//! into a home would like to be computed there.
+
+use super::walk::{Arms, Visitor, walk};
+use adumbra_ir::module::{Function, Inst, InstKind, RegionId, ValueId};
+
+/// Where a value would like to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Nowhere in particular.
+    Any,
+    /// Where that value is: a parameter or result of a structured instruction.
+    Value(ValueId),
+    /// The function's result of that number.
+    Result(u32),
+}
+
+/// What is known of one value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Life {
+    /// Position of its definition.
+    pub(crate) start: u32,
+    /// Position of its last use; `start` if it has none.
+    pub(crate) end: u32,
+    /// The last home that it is moved to.
+    pub(crate) home: Home,
+    /// Where it is moved there.
+    pub(crate) home_at: u32,
+}
+
+/// Lives of the values of one function. The memory is kept from function to function.
+#[derive(Debug, Default)]
+pub(crate) struct Liveness {
+    pub(crate) values: Vec<Life>,
+    /// Values that end where a loop is left, by rising position.
+    pub(crate) expiring: Vec<(u32, ValueId)>,
+    /// Per array: what comes first.
+    pub(crate) touched: Vec<Touch>,
+    /// Per region that can be the target of a break, continue or yield: the results of its owner.
+    owners: Vec<Option<Owner>>,
+    /// Open structured instructions, innermost last.
+    open: Vec<Open>,
+    /// Values used in an open loop and defined before it: linked lists, one for each loop.
+    used: Vec<(ValueId, u32)>,
+    /// Positions where open loops begin, and their lists in `used`.
+    loops: Vec<(u32, u32)>,
+}
+
+/// What a function does first with an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    /// Nothing yet.
+    Nothing,
+    /// Overwrites all of it, before anything else can happen.
+    Clears,
+    /// Anything else.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    first_result: ValueId,
+    results: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    region: RegionId,
+    looping: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Liveness {
+    /// Finds the lives of all values of a function.
+    pub(crate) fn find(&mut self, function: &Function) {
+        self.values.clear();
+        self.values.resize(
+            function.values.len(),
+            Life {
+                start: 0,
+                end: 0,
+                home: Home::Any,
+                home_at: 0,
+            },
+        );
+        self.expiring.clear();
+        self.touched.clear();
+        self.touched.resize(function.arrays.len(), Touch::Nothing);
+        self.owners.clear();
+        self.owners.resize(function.regions.len(), None);
+        self.used.clear();
+        walk(
+            function,
+            &mut Finder {
+                function,
+                lives: self,
+            },
+        );
+    }
+
+    fn define(&mut self, value: ValueId, at: u32) {
+        let life = &mut self.values[value.index()];
+        life.start = at;
+        life.end = life.end.max(at);
+    }
+
+    fn use_at(&mut self, value: ValueId, at: u32) {
+        let life = &mut self.values[value.index()];
+        life.end = at;
+        // The loops that begin behind the definition; the outermost one decides.
+        let inner = self
+            .loops
+            .partition_point(|&(start, _)| start <= life.start);
+        if let Some((_, list)) = self.loops.get_mut(inner) {
+            self.used.push((value, *list));
+            *list = self.used.len() as u32 - 1;
+        }
+    }
+
+    fn wish(&mut self, value: ValueId, home: Home, at: u32) {
+        let life = &mut self.values[value.index()];
+        life.home = home;
+        life.home_at = at;
+    }
+
+    fn touch(&mut self, array: usize, how: Touch) {
+        if self.touched[array] == Touch::Nothing {
+            self.touched[array] = match how {
+                Touch::Clears if self.open.is_empty() => Touch::Clears,
+                _ => Touch::Other,
+            };
+        }
+    }
+}
+
+struct Finder<'f, 'l> {
+    function: &'f Function,
+    lives: &'l mut Liveness,
+}
+
+impl Finder<'_, '_> {
+    fn uses(&mut self, at: u32, inst: &Inst) {
+        for &arg in &inst.args {
+            self.lives.use_at(arg, at);
+        }
+    }
+
+    fn wishes_for_results(&mut self, at: u32, inst: &Inst, target: RegionId) {
+        let Some(owner) = self.lives.owners[target.index()] else {
+            return;
+        };
+        for (i, &arg) in (0..owner.results).zip(&inst.args) {
+            let home = ValueId(owner.first_result.0 + i);
+            self.lives.wish(arg, Home::Value(home), at);
+        }
+    }
+
+    fn wishes_for_params(&mut self, at: u32, inst: &Inst, target: RegionId) {
+        for (&arg, &param) in inst.args.iter().zip(&self.function.region(target).params) {
+            self.lives.wish(arg, Home::Value(param), at);
+        }
+    }
+}
+
+impl Visitor for Finder<'_, '_> {
+    fn inst(&mut self, at: u32, inst: &Inst, _: Option<&Inst>) -> bool {
+        self.uses(at, inst);
+        for value in inst.results.iter() {
+            self.lives.define(value, at);
+        }
+        match &inst.kind {
+            InstKind::Yield => {
+                let region = self.lives.open.last().map(|o| o.region);
+                if let Some(region) = region {
+                    self.wishes_for_results(at, inst, region);
+                }
+            }
+            InstKind::Break(target) => self.wishes_for_results(at, inst, *target),
+            InstKind::Continue(target) => self.wishes_for_params(at, inst, *target),
+            InstKind::Return => {
+                for (i, &arg) in inst.args.iter().enumerate() {
+                    self.lives.wish(arg, Home::Result(i as u32), at);
+                }
+            }
+            InstKind::ArrayZero(array) => self.lives.touch(array.index(), Touch::Clears),
+            InstKind::ArrayCopy { to, from } => {
+                self.lives.touch(from.index(), Touch::Other);
+                self.lives.touch(to.index(), Touch::Clears);
+            }
+            InstKind::Load(array) | InstKind::Store(array) => {
+                self.lives.touch(array.index(), Touch::Other);
+            }
+            InstKind::Call(_, arrays) => {
+                for array in arrays {
+                    self.lives.touch(array.index(), Touch::Other);
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn enter(&mut self, at: u32, inst: &Inst, _: bool) {
+        self.uses(at, inst);
+        let owner = Owner {
+            first_result: inst.results.first,
+            results: inst.results.count,
+        };
+        for region in inst.kind.regions() {
+            self.lives.owners[region.index()] = Some(owner);
+        }
+        let (region, looping) = match inst.kind {
+            InstKind::Loop(region) => (region, true),
+            InstKind::Block(region) => (region, false),
+            InstKind::If(yes, no) => (Arms::of(self.function, yes, no).first, false),
+            _ => unreachable!("only structured instructions are entered"),
+        };
+        if looping {
+            self.wishes_for_params(at, inst, region);
+            for &param in &self.function.region(region).params {
+                self.lives.define(param, at);
+            }
+            self.lives.loops.push((at, NONE));
+        }
+        self.lives.open.push(Open { region, looping });
+    }
+
+    fn turn(&mut self, _: u32, inst: &Inst) {
+        if let (&InstKind::If(yes, no), Some(open)) = (&inst.kind, self.lives.open.last_mut()) {
+            open.region = Arms::of(self.function, yes, no).second;
+        }
+    }
+
+    fn leave(&mut self, at: u32, inst: &Inst) {
+        let open = self.lives.open.pop().expect("what is left was entered");
+        if open.looping {
+            let (_, mut list) = self.lives.loops.pop().expect("the loop was entered");
+            while list != NONE {
+                let (value, next) = self.lives.used[list as usize];
+                list = next;
+                let life = &mut self.lives.values[value.index()];
+                if life.end < at {
+                    life.end = at;
+                    self.lives.expiring.push((at, value));
+                }
+            }
+        }
+        for value in inst.results.iter() {
+            self.lives.define(value, at);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! IR with lanes → bytecode.
+//!
+//! Assumes a verified module whose values, results and arrays carry the lanes that are wanted; makes no choice about derivatives itself.
+//! The register file is laid out statically: outputs, inputs, then a range for each function, callees first, so that a function's range
+//! begins behind those of all that it calls. Functions that call each other in a circle keep apart from each other, and save their
+//! range around such calls.
+
+mod constants;
+mod emit;
+mod function;
+mod labels;
+mod liveness;
+mod moves;
+mod order;
+mod registers;
+mod walk;
+
+use crate::bytecode::{Array, Bytecode, Function, Interface, MAX_SLOTS, Slot, width};
+use adumbra_ir::codes::Code;
+use adumbra_ir::diagnostic::Diagnostic;
+use adumbra_ir::module::{FuncId, Module};
+use constants::Constants;
+use moves::Place;
+
+/// Where the storage of one function is.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    /// Where it leaves its results.
+    results: Vec<Place>,
+    /// Where it finds its parameters.
+    params: Vec<Place>,
+    /// Its arrays, from this one on, in the program's.
+    first_array: u32,
+    /// Slots of parameters and arrays: start and end.
+    storage: (u32, u32),
+    /// One past its last slot.
+    end: u32,
+    /// The component of mutual recursion that it belongs to.
+    component: u32,
+    /// Whether it can be active twice at once.
+    cyclic: bool,
+    /// Its number in the bytecode.
+    number: u32,
+}
+
+/// Makes bytecode of a verified module.
+///
+/// # Errors
+/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_SLOTS`].
+pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
+    let mut lowering = Lowering {
+        module,
+        constants: Constants::new(),
+        frames: Vec::new(),
+        out: Bytecode {
+            interface: Interface {
+                globals: module.globals.clone(),
+                textures: module.textures.clone(),
+                resources: module.resources.clone(),
+                closures: module.closures.clone(),
+                inputs: module.inputs.clone(),
+                outputs: module.outputs.clone(),
+            },
+            output_lanes: module.entry().results.iter().map(|r| r.lanes).collect(),
+            ..Bytecode::default()
+        },
+        global_words: Vec::with_capacity(module.globals.len()),
+    };
+    lowering
+        .frames
+        .resize_with(module.functions.len(), Frame::default);
+    lowering.find_globals();
+    let mut work = function::Work::default();
+    let graph = order::CallGraph::new(module);
+    for (number, component) in graph.components(module.entry).iter().enumerate() {
+        let mut top = lowering.lay_out(number as u32, component, &graph)?;
+        for &id in &component.functions {
+            top = function::lower(&mut lowering, id, top, &mut work);
+            if top > MAX_SLOTS {
+                return Err(too_large(module, id));
+            }
+        }
+        for &id in &component.functions {
+            lowering.frames[id.index()].end = top;
+        }
+        lowering.out.slots = lowering.out.slots.max(top);
+    }
+    let mut out = lowering.out;
+    out.constants = lowering.constants.finish();
+    out.entry = lowering.frames[module.entry.index()].number;
+    Ok(out)
+}
+
+/// A program in the making.
+pub(crate) struct Lowering<'m> {
+    module: &'m Module,
+    constants: Constants,
+    frames: Vec<Frame>,
+    out: Bytecode,
+    /// Per global, its first word and its number of scalars.
+    global_words: Vec<(u32, u32)>,
+}
+
+impl Lowering<'_> {
+    fn find_globals(&mut self) {
+        let mut at = 0;
+        for global in &self.module.globals {
+            let scalars = global.ty.scalar_count() as u32;
+            self.global_words.push((at, scalars));
+            at += 3 * scalars;
+        }
+    }
+
+    /// Gives each function of a component its results, parameters and arrays; those that it calls outside have their frames.
+    /// Gives the slot where registers may begin.
+    fn lay_out(
+        &mut self,
+        number: u32,
+        component: &order::Component,
+        graph: &order::CallGraph,
+    ) -> Result<u32, Diagnostic> {
+        let outputs = 3 * self.module.entry().results.len() as u32;
+        let inputs = self.module.entry().params().len() as u32;
+        let mut top = outputs + inputs;
+        self.out.slots = self.out.slots.max(top);
+        self.out.recursive |= component.cyclic;
+        for &id in &component.functions {
+            for callee in graph.callees(id) {
+                top = top.max(self.frames[callee.index()].end);
+            }
+        }
+        for &id in &component.functions {
+            let function = self.module.function(id);
+            let mut frame = Frame {
+                component: number,
+                cyclic: component.cyclic,
+                number: self.out.functions.len() as u32,
+                ..Frame::default()
+            };
+            let is_entry = id == self.module.entry;
+            for (i, result) in (0..).zip(&function.results) {
+                let slot = Slot(if is_entry { 3 * i } else { top });
+                top += if is_entry { 0 } else { width(result.lanes) };
+                frame.results.push(Place {
+                    slot,
+                    lanes: result.lanes,
+                });
+            }
+            frame.storage.0 = top;
+            for (i, &param) in (0..).zip(function.params()) {
+                // The host's inputs stand one behind the other; they have no shadows.
+                let lanes = function.value(param).lanes;
+                let slot = Slot(if is_entry { outputs + i } else { top });
+                top += if is_entry { 0 } else { width(lanes) };
+                frame.params.push(Place { slot, lanes });
+            }
+            frame.first_array = self.out.arrays.len() as u32;
+            for array in &function.arrays {
+                let size = u64::from(array.len) * u64::from(width(array.lanes));
+                if u64::from(top) + size > u64::from(MAX_SLOTS) {
+                    return Err(
+                        too_large(self.module, id).label(array.span, "of which this takes much")
+                    );
+                }
+                self.out.arrays.push(Array {
+                    base: top,
+                    len: array.len,
+                    lanes: array.lanes,
+                });
+                top += size as u32;
+            }
+            frame.storage.1 = top;
+            self.out.functions.push(Function {
+                name: function.name.clone(),
+                variant: function.variant,
+                start: 0,
+                span: function.span,
+                elements: function
+                    .arrays
+                    .iter()
+                    .map(|a| a.len)
+                    .fold(0, u32::saturating_add),
+            });
+            self.frames[id.index()] = frame;
+        }
+        Ok(top)
+    }
+}
+
+fn too_large(module: &Module, function: FuncId) -> Diagnostic {
+    let function = module.function(function);
+    Diagnostic::new(
+        Code::ProgramTooLarge,
+        function.span,
+        format!(
+            "`{}` needs more memory than a program may have",
+            function.name
+        ),
+    )
+    .here(format!(
+        "with its callees it takes more than {MAX_SLOTS} words"
+    ))
+    .help("make its arrays smaller")
+}

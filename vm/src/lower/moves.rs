@@ -1,0 +1,135 @@
+//! Parallel moves: several values go to their homes as if at once.
+//!
+//! A move waits until every other move that reads its target has been made. Where they wait for each other in a circle, one source is
+//! first set aside in a scratch register.
+
+use super::registers::Registers;
+use crate::bytecode::{Instruction, Opcode, Slot, width};
+use adumbra_ir::types::Lanes;
+
+/// A register and the shadows that it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) slot: Slot,
+    pub(crate) lanes: Lanes,
+}
+
+impl Place {
+    /// Its slots; none for a constant, which nothing writes.
+    fn slots(self) -> std::ops::Range<u32> {
+        match self.slot.as_constant() {
+            Some(_) => 0..0,
+            None => self.slot.0..self.slot.0 + width(self.lanes),
+        }
+    }
+}
+
+/// The instruction that moves a value, or none if it is there already.
+fn instruction(to: Place, from: Place) -> Option<Instruction> {
+    if to.slot == from.slot && from.lanes.contains(to.lanes) {
+        return None;
+    }
+    let opcode = Opcode::Move(to.lanes, from.lanes & to.lanes);
+    Some(Instruction::new(opcode, [to.slot.0, from.slot.0]))
+}
+
+struct Move {
+    to: Place,
+    from: Place,
+    /// How many moves that are not made yet read what this one writes.
+    waits_for: u32,
+    made: bool,
+}
+
+/// Moves to be made together. The memory is kept.
+#[derive(Default)]
+pub(crate) struct ParallelMoves {
+    moves: Vec<Move>,
+    ready: Vec<usize>,
+    scratch: Vec<Place>,
+}
+
+impl ParallelMoves {
+    /// Adds a move. Targets must not overlap.
+    pub(crate) fn add(&mut self, to: Place, from: Place) {
+        self.moves.push(Move {
+            to,
+            from,
+            waits_for: 0,
+            made: false,
+        });
+    }
+
+    /// Emits all moves added, and forgets them.
+    pub(crate) fn emit(&mut self, registers: &mut Registers, mut out: impl FnMut(Instruction)) {
+        if let [only] = &self.moves[..] {
+            instruction(only.to, only.from).map(out);
+            self.moves.clear();
+            return;
+        }
+        self.moves.sort_unstable_by_key(|m| m.to.slot);
+        for i in 0..self.moves.len() {
+            for j in self.overwriters(i) {
+                self.moves[j].waits_for += u32::from(j != i);
+            }
+        }
+        self.ready.clear();
+        self.ready
+            .extend((0..self.moves.len()).filter(|&i| self.moves[i].waits_for == 0));
+        let mut next = 0;
+        loop {
+            while let Some(i) = self.ready.pop() {
+                self.moves[i].made = true;
+                let Move { to, from, .. } = self.moves[i];
+                instruction(to, from).map(&mut out);
+                self.release(i);
+            }
+            while next < self.moves.len() && self.moves[next].made {
+                next += 1;
+            }
+            if next == self.moves.len() {
+                break;
+            }
+            // All that is left waits for something. Setting one source aside lets its overwriter go.
+            let from = self.moves[next].from;
+            let aside = Place {
+                slot: Slot(registers.take(from.lanes)),
+                lanes: from.lanes,
+            };
+            self.scratch.push(aside);
+            instruction(aside, from).map(&mut out);
+            self.release(next);
+            self.moves[next].from = aside;
+            next += 1;
+        }
+        for place in self.scratch.drain(..) {
+            registers.give_back(place.slot.0, place.lanes);
+        }
+        self.moves.clear();
+    }
+
+    /// The source of move `i` need not be kept any longer.
+    fn release(&mut self, i: usize) {
+        for j in self.overwriters(i) {
+            let other = &mut self.moves[j];
+            if j != i {
+                other.waits_for -= 1;
+                if other.waits_for == 0 && !other.made {
+                    self.ready.push(j);
+                }
+            }
+        }
+    }
+
+    /// The moves, `i` perhaps among them, that write a slot which move `i` reads.
+    fn overwriters(&self, i: usize) -> std::ops::Range<usize> {
+        let read = self.moves[i].from.slots();
+        let first = self
+            .moves
+            .partition_point(|m| m.to.slots().end <= read.start);
+        let behind = self.moves[first..]
+            .iter()
+            .take_while(|m| m.to.slot.0 < read.end);
+        first..first + behind.count()
+    }
+}

@@ -1,0 +1,75 @@
+//! Bytecode → what the point interpreter runs: routines chosen, constants, arrays and targets resolved.
+
+use super::control as c;
+use super::rows::{FindBranch, FindRow, Level};
+use super::state::{Handler, Threaded};
+use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
+use adumbra_ir::module::Channels;
+
+/// Resolves a whole program for this processor.
+pub(super) fn load(program: &Bytecode) -> Box<[Threaded]> {
+    let level = Level::detect();
+    let one = |(position, instruction): (usize, &Instruction)| Threaded {
+        handler: handler(instruction.opcode, level),
+        words: words(program, position as u32, instruction),
+    };
+    program.code.iter().enumerate().map(one).collect()
+}
+
+fn handler(opcode: Opcode, level: Level) -> Handler {
+    match opcode {
+        Opcode::Row(op, pattern) => op.visit(FindRow { pattern, level }),
+        Opcode::Branch(op, when) => {
+            let found = op.visit(FindBranch { when, level });
+            found.expect("validation checked that the row is a truth value")
+        }
+        Opcode::BranchIf(when) => c::find_branch_if(when),
+        Opcode::Jump => c::jump_to,
+        Opcode::Loop => c::loop_to,
+        Opcode::Move(to, from) => c::find_move(to, from),
+        Opcode::Global(lanes) => c::find_global(lanes),
+        Opcode::Shadow(direction) => c::find_shadow(direction),
+        Opcode::Load(to, from) => c::find_load(to, from),
+        Opcode::Store(to, from) => c::find_store(to, from),
+        Opcode::ArrayZero => c::array_zero,
+        Opcode::ArrayCopy => c::array_copy,
+        Opcode::ArrayFromSaved => c::array_from_saved,
+        Opcode::ArrayToSaved => c::array_to_saved,
+        Opcode::Save => c::save,
+        Opcode::Restore => c::restore,
+        Opcode::Call => c::call,
+        Opcode::Return => c::return_to,
+        Opcode::Sample(Channels::Color, ..) => c::sample::<3>,
+        Opcode::Sample(Channels::Alpha, ..) => c::sample::<1>,
+        Opcode::MakeClosure => c::make_closure,
+        Opcode::ClosureAdd => c::closure_add,
+        Opcode::ClosureScale => c::closure_scale,
+        Opcode::ClosureTint => c::closure_tint,
+        Opcode::Unreachable => c::unreachable,
+    }
+}
+
+/// The words as the routine wants them, which says so at its head.
+fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; 4] {
+    let mut words = instruction.words;
+    for (word, role) in words.iter_mut().zip(instruction.opcode.roles()) {
+        match role {
+            Role::Read(_) => *word = program.place(Slot(*word)),
+            Role::Target => *word = word.wrapping_sub(position),
+            _ => {}
+        }
+    }
+    let array = |number: u32| program.arrays[number as usize];
+    let [a, b, c, _] = words;
+    match instruction.opcode {
+        Opcode::Load(..) => [a, c, array(b).base, array(b).len],
+        Opcode::Store(..) => [array(a).base, array(a).len, b, c],
+        Opcode::ArrayZero => [array(a).base, array(a).slots(), 0, 0],
+        Opcode::Call => {
+            let function = &program.functions[a as usize];
+            let distance = function.start.wrapping_sub(position);
+            [distance, function.elements, 0, 0]
+        }
+        _ => words,
+    }
+}

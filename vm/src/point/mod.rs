@@ -1,0 +1,205 @@
+//! The point interpreter: one shading point at a time, with the least latency.
+//!
+//! Bytecode is loaded once into a list of routines with their operands; running it is a loop that calls one routine after the other.
+//! Frames are explicit, so the host's stack does not grow with the shader's. All memory is there before the first point is run; only the
+//! closures' may grow, up to their limit.
+
+#![allow(unsafe_code)]
+
+mod control;
+mod float_mode;
+mod load;
+mod rows;
+mod state;
+
+use crate::bytecode::{Bytecode, Function, Slot};
+use adumbra_ir::host::{
+    ClosureArena, ConstantTexture, Faults, Limits, TextureHost, leaving, read_shadow,
+};
+use adumbra_ir::types::{Direction, Scalar};
+use float_mode::FloatMode;
+use state::{State, Threaded};
+use std::sync::Arc;
+
+/// How an evaluation came to its end. That it may also wait for a texture will be a third way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The shader returned.
+    Finished,
+    /// A limit was met: outputs and shadows are zero, closures empty; the last fault says why.
+    Stopped,
+}
+
+/// A program ready to run on one thread, with all the memory that it needs.
+pub struct PointMachine {
+    code: Box<[Threaded]>,
+    file: Box<[u32]>,
+    /// Three words for each scalar that comes out: value, ddx, ddy.
+    outputs: Box<[u32]>,
+    output_scalars: Box<[Scalar]>,
+    global_words: usize,
+    input_words: usize,
+    entry: Function,
+    state: State,
+}
+
+// SAFETY: the pointers in the state point into the machine's own code, which moves with it, or are set by `run` and used during it only.
+unsafe impl Send for PointMachine {}
+
+impl PointMachine {
+    /// Loads a program, and takes all memory that evaluations within these limits need.
+    pub fn new(program: Arc<Bytecode>, limits: Limits) -> PointMachine {
+        let code = load::load(&program);
+        let slots = program.slots as usize;
+        let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();
+        file[slots..].copy_from_slice(&program.constants);
+        let output_scalars = program.interface.output_scalars().into_boxed_slice();
+        let (calls, saved) = if program.recursive {
+            (limits.call_depth as usize, program.saved_words(&limits))
+        } else {
+            (program.functions.len(), 0)
+        };
+        PointMachine {
+            outputs: vec![0; 3 * output_scalars.len()].into_boxed_slice(),
+            output_scalars,
+            global_words: program.interface.global_words(),
+            input_words: program.interface.input_words(),
+            entry: program.functions[program.entry as usize].clone(),
+            state: State {
+                code: code.as_ptr(),
+                lists: program
+                    .lists
+                    .iter()
+                    .map(|&s| program.place(Slot(s)))
+                    .collect(),
+                limits,
+                steps: 0,
+                elements: 0,
+                calls: Vec::with_capacity(calls),
+                saved: vec![0; saved].into_boxed_slice(),
+                saved_top: 0,
+                globals: std::ptr::null(),
+                textures: std::ptr::null_mut::<ConstantTexture>(),
+                closures: ClosureArena::default(),
+                arguments: Vec::with_capacity(program.most_arguments()),
+                faults: Faults::default(),
+                program,
+            },
+            code,
+            file,
+        }
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> &Bytecode {
+        &self.state.program
+    }
+
+    /// Evaluates one point. `globals` are laid out as [`Interface::globals`](crate::bytecode::Interface::globals) says, `inputs` are the
+    /// scalars of the inputs in order.
+    ///
+    /// # Panics
+    /// If `globals` or `inputs` have not as many words as the interface asks for.
+    pub fn run(
+        &mut self,
+        globals: &[u32],
+        inputs: &[u32],
+        textures: &mut dyn TextureHost,
+    ) -> Outcome {
+        assert_eq!(globals.len(), self.global_words, "words of the globals");
+        assert_eq!(inputs.len(), self.input_words, "words of the inputs");
+        let first_input = self.outputs.len();
+        self.file[first_input..first_input + inputs.len()].copy_from_slice(inputs);
+        let mode = FloatMode::enter();
+        let finished = self.evaluate(globals, textures);
+        if finished {
+            self.give_outputs();
+        } else {
+            self.outputs.fill(0);
+            self.state.closures.clear();
+        }
+        drop(mode);
+        if finished {
+            Outcome::Finished
+        } else {
+            Outcome::Stopped
+        }
+    }
+
+    fn evaluate(&mut self, globals: &[u32], textures: &mut dyn TextureHost) -> bool {
+        let state = &mut self.state;
+        state.steps = state.limits.steps;
+        state.elements = state.limits.array_elements;
+        state.calls.clear();
+        state.saved_top = 0;
+        state.closures.clear();
+        if !state.faults.is_empty() {
+            state.faults.clear();
+        }
+        state.globals = globals.as_ptr();
+        // SAFETY: only the lifetime changes, and the pointer is not used after this function.
+        state.textures = unsafe {
+            std::mem::transmute::<*mut dyn TextureHost, *mut (dyn TextureHost + 'static)>(textures)
+        };
+        if let Some(kind) = state.enter(1, self.entry.elements) {
+            state.faults.add(kind, self.entry.span);
+            return false;
+        }
+        let file = self.file.as_mut_ptr();
+        // SAFETY: the program is valid, was loaded for this processor and this file, and every routine gives null or an instruction of it.
+        unsafe {
+            let mut ip = self.code.as_ptr().add(self.entry.start as usize);
+            // Written out several times, since the processor foresees where a call goes the better, the more places it comes from.
+            macro_rules! steps {
+                ($($step:literal)*) => {
+                    loop {
+                        $(
+                            let _: u8 = $step;
+                            if ip.is_null() {
+                                break;
+                            }
+                            ip = ((*ip).handler)(ip, file, state);
+                        )*
+                    }
+                };
+            }
+            steps!(0 1 2 3 4 5 6 7);
+        }
+        state.faults.stopped().is_none()
+    }
+
+    fn give_outputs(&mut self) {
+        let lanes = &self.state.program.output_lanes;
+        let words = self
+            .file
+            .chunks_exact(3)
+            .zip(self.outputs.chunks_exact_mut(3));
+        for ((&scalar, &lanes), (from, to)) in self.output_scalars.iter().zip(lanes).zip(words) {
+            to[0] = from[0];
+            if scalar == Scalar::F32 {
+                let shadow = |direction, word: u32| {
+                    let bits = if lanes.has(direction) { word } else { 0 };
+                    leaving(read_shadow(f32::from_bits(bits))).to_bits()
+                };
+                to[0] = leaving(f32::from_bits(from[0])).to_bits();
+                to[1] = shadow(Direction::X, from[1]);
+                to[2] = shadow(Direction::Y, from[2]);
+            }
+        }
+    }
+
+    /// What came out of the last evaluation: value, ddx and ddy for each scalar of the outputs, in order.
+    pub fn outputs(&self) -> &[u32] {
+        &self.outputs
+    }
+
+    /// What went wrong in the last evaluation.
+    pub fn faults(&self) -> &Faults {
+        &self.state.faults
+    }
+
+    /// The closures of the last evaluation, which outputs of closure type name.
+    pub fn closures(&self) -> &ClosureArena {
+        &self.state.closures
+    }
+}

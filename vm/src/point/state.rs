@@ -1,0 +1,108 @@
+//! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
+
+use crate::bytecode::Bytecode;
+use adumbra_ir::host::{ClosureArena, FaultKind, Faults, Limits, TextureHost};
+use adumbra_ir::span::Span;
+use std::sync::Arc;
+
+/// One instruction as the engine runs it: the routine for its opcode, and its words with constants, arrays and targets resolved.
+#[derive(Clone, Copy)]
+pub(super) struct Threaded {
+    pub(super) handler: Handler,
+    pub(super) words: [u32; 4],
+}
+
+/// Does one instruction and gives the next; null ends the evaluation.
+///
+/// # Safety
+/// The instruction comes from loading a [`Bytecode`], the file and the state belong to the machine that loaded it, and the processor has
+/// the features that the routine was compiled for. The bytecode is valid: every slot, element and target that the instruction names exists.
+pub(super) type Handler =
+    unsafe fn(ip: *const Threaded, file: *mut u32, state: &mut State) -> *const Threaded;
+
+/// Where a call goes back to.
+#[derive(Clone, Copy)]
+pub(super) struct Caller {
+    pub(super) ip: *const Threaded,
+    /// Array elements that the callee holds.
+    pub(super) elements: u32,
+}
+
+pub(super) struct State {
+    pub(super) program: Arc<Bytecode>,
+    /// The first instruction.
+    pub(super) code: *const Threaded,
+    /// The program's lists, with constants resolved.
+    pub(super) lists: Box<[u32]>,
+    pub(super) limits: Limits,
+    /// Steps that are left.
+    pub(super) steps: u64,
+    /// Array elements that are left.
+    pub(super) elements: u32,
+    /// Open calls; never longer than its capacity.
+    pub(super) calls: Vec<Caller>,
+    /// Saved frames; the words below `saved_top` are in use.
+    pub(super) saved: Box<[u32]>,
+    pub(super) saved_top: usize,
+    pub(super) globals: *const u32,
+    pub(super) textures: *mut dyn TextureHost,
+    pub(super) closures: ClosureArena,
+    /// Room for the arguments of a closure; empty in between.
+    pub(super) arguments: Vec<u32>,
+    pub(super) faults: Faults,
+}
+
+impl State {
+    /// The position of an instruction. As addresses, so that nothing need be assumed of the pointers.
+    pub(super) fn position(&self, ip: *const Threaded) -> u32 {
+        ((ip as usize - self.code as usize) / size_of::<Threaded>()) as u32
+    }
+
+    fn span(&self, ip: *const Threaded) -> Span {
+        self.program.span(self.position(ip)).unwrap_or_default()
+    }
+
+    /// Records a fault of an instruction.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fault(&mut self, ip: *const Threaded, kind: FaultKind) {
+        let span = self.span(ip);
+        self.faults.add(kind, span);
+    }
+
+    /// Records a fault that stops the point, and ends the evaluation.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn stop(&mut self, ip: *const Threaded, kind: FaultKind) -> *const Threaded {
+        self.fault(ip, kind);
+        std::ptr::null()
+    }
+
+    /// Takes a step from the budget; false if there is none left.
+    #[inline(always)]
+    pub(super) fn step(&mut self) -> bool {
+        match self.steps.checked_sub(1) {
+            Some(left) => {
+                self.steps = left;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What a function's entry takes from the limits, `depth` functions being active with it; which limit is met, if any.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, depth: usize, elements: u32) -> Option<FaultKind> {
+        if !self.step() {
+            return Some(FaultKind::StepBudget);
+        }
+        if depth > self.limits.call_depth as usize {
+            return Some(FaultKind::CallDepth);
+        }
+        match self.elements.checked_sub(elements) {
+            Some(left) => self.elements = left,
+            None => return Some(FaultKind::ArraySize),
+        }
+        None
+    }
+}

@@ -1,0 +1,195 @@
+//! Every row with every lane pattern, against the row itself.
+
+use adumbra_ir::builder::Builder;
+use adumbra_ir::host::{ConstantTexture, Limits, leaving, read_shadow};
+use adumbra_ir::module::*;
+use adumbra_ir::ops::Op;
+use adumbra_ir::ops::point::operand_float;
+use adumbra_ir::ops::row::Kind;
+use adumbra_ir::span::Span;
+use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
+use adumbra_vm::{Bytecode, PointMachine, lower};
+use std::sync::Arc;
+
+const AT: Span = Span::new(adumbra_ir::FileId::MAIN, 0, 0);
+
+/// The type that stands for a kind.
+fn scalar(kind: Kind) -> Scalar {
+    match kind {
+        Kind::Float => Scalar::F32,
+        Kind::U32 => Scalar::U32,
+        Kind::Bool => Scalar::Bool,
+        Kind::I32 | Kind::Int | Kind::Word => Scalar::I32,
+    }
+}
+
+/// `row(operands)` of globals with these shadows.
+fn module(op: Op, result: Lanes, operands: &[Lanes]) -> Module {
+    let mut b = Builder::new("main", AT);
+    let mut module = Module::default();
+    let mut args = Vec::new();
+    for (i, &kind) in op.info().operands.iter().enumerate() {
+        let ty = scalar(kind);
+        let value = b
+            .inst(InstKind::Global(GlobalId(i as u32), 0), [], [ty], AT)
+            .first;
+        b.function_mut().values[value.index()].lanes = operands[i];
+        module.globals.push(Global {
+            name: i.to_string(),
+            ty: Type::Scalar(ty),
+        });
+        args.push(value);
+    }
+    let value = b.op(op, &args, AT);
+    let ty = b.ty(value);
+    b.function_mut().values[value.index()].lanes = result;
+    b.terminate(InstKind::Return, [value], AT);
+    b.function_mut()
+        .results
+        .push(FuncResult { ty, lanes: result });
+    module.outputs.push(Output {
+        name: "o".to_owned(),
+        ty: Type::Scalar(ty),
+    });
+    module.functions.push(b.finish());
+    module
+}
+
+/// Words that try the corners of a kind.
+fn corners(kind: Kind) -> &'static [u32] {
+    const ONE: u32 = 0x3f80_0000;
+    match kind {
+        Kind::Bool => &[0, 1],
+        Kind::Float => &[
+            0,
+            1 << 31,
+            ONE,
+            ONE | 1 << 31,
+            0x3e4c_cccd,
+            0x4048_f5c3,
+            0xc2c8_0000,
+            0x7f80_0000,
+            0x7fc0_0000,
+            1,
+        ],
+        _ => &[
+            0,
+            1,
+            2,
+            7,
+            31,
+            32,
+            u32::MAX,
+            1 << 31,
+            0x7fff_ffff,
+            0xffff_ff00,
+        ],
+    }
+}
+
+/// Rows of operands: all pairs, and for three operands a walk through the corners.
+fn points(op: Op) -> Vec<Vec<u32>> {
+    let kinds = op.info().operands;
+    let pick = |i: usize, n: usize| corners(kinds[i])[n % corners(kinds[i]).len()];
+    let mut points = Vec::new();
+    for a in 0..corners(kinds[0]).len() {
+        for n in 0..if kinds.len() == 1 { 1 } else { 10 } {
+            points.push(
+                (0..kinds.len())
+                    .map(|i| pick(i, [a, n, a + 3 * n][i]))
+                    .collect(),
+            );
+        }
+    }
+    points
+}
+
+fn same(a: u32, b: u32) -> bool {
+    a == b || f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan()
+}
+
+#[test]
+fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
+    for &op in Op::ALL {
+        let info = op.info();
+        let differentiable = info.differentiable();
+        let results = if differentiable {
+            &Lanes::ALL[..]
+        } else {
+            &[Lanes::NONE]
+        };
+        let patterns = 4_usize.pow(op.arity() as u32);
+        for &result in results {
+            for pattern in 0..patterns {
+                let operands: Vec<Lanes> = (0..op.arity())
+                    .map(|i| Lanes::from_bits((pattern >> (2 * i)) as u8))
+                    .collect();
+                let fits = |(&l, &k): (&Lanes, &Kind)| l.is_none() || k == Kind::Float;
+                if operands.iter().zip(info.operands).all(fits) {
+                    let program = lower(&module(op, result, &operands)).expect("it fits");
+                    check(op, result, &operands, program);
+                }
+            }
+        }
+    }
+}
+
+fn check(op: Op, result: Lanes, operands: &[Lanes], program: Bytecode) {
+    let kinds = op.info().operands;
+    let program = Arc::new(program);
+    let mut machine = PointMachine::new(program.clone(), Limits::default());
+    for (n, words) in points(op).into_iter().enumerate() {
+        let shadow = |i: usize, d: Direction| {
+            let shadows = [0.0, 1.0, -0.5, 3.0, -0.0];
+            shadows[(n + 2 * i + d as usize) % shadows.len()]
+        };
+        let globals: Vec<u32> = words
+            .iter()
+            .enumerate()
+            .flat_map(|(i, &w)| {
+                let [x, y] = Direction::BOTH.map(|d| f32::to_bits(shadow(i, d)));
+                [w, x, y]
+            })
+            .collect();
+        machine.run(&globals, &[], &mut ConstantTexture([0.0; 4]));
+        let got = machine.outputs();
+        let value = op.value(&words);
+        let context =
+            || format!("{op:?} {result:?} {operands:?} of {words:x?}: {got:x?}\n{program}");
+        if op.info().result == Kind::Float {
+            assert!(same(got[0], value), "{value:x} {}", context());
+        } else {
+            assert_eq!(got[0], value, "{}", context());
+        }
+        assert_eq!(
+            !machine.faults().is_empty(),
+            op.faults(&words),
+            "{}",
+            context()
+        );
+        for d in Direction::BOTH {
+            let expected = if result.has(d) {
+                let args: Vec<f32> = words
+                    .iter()
+                    .zip(kinds)
+                    .map(|(&w, &k)| operand_float(k, w))
+                    .collect();
+                let shadows: Vec<Option<f32>> = operands
+                    .iter()
+                    .enumerate()
+                    .map(|(i, l)| l.has(d).then(|| shadow(i, d)))
+                    .collect();
+                leaving(read_shadow(op.tangent(
+                    &args,
+                    f32::from_bits(value),
+                    &shadows,
+                )))
+                .to_bits()
+            } else {
+                0
+            };
+            let shadow = got[1 + d as usize];
+            assert!(same(shadow, expected), "{d:?} {expected:x} {}", context());
+        }
+    }
+}
