@@ -4,6 +4,8 @@
 
 pub mod choices;
 pub mod generate;
+pub mod mix;
+pub mod oracle;
 pub mod shrink;
 
 pub use generate::{Point, Profile, Program};

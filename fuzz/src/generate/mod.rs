@@ -13,7 +13,7 @@ mod scope;
 pub mod soup;
 mod statement;
 
-pub use point::{GlobalValue, GlobalVariable, Point, globals};
+pub use point::{GlobalValue, GlobalVariable, Point, globals, point};
 
 use crate::choices::{Choices, bytes_of_seed};
 use scope::{Function, Scope, Struct, Ty};
@@ -86,7 +86,8 @@ impl Program {
 
     /// The point of that number.
     pub fn point(&self, number: u64) -> Point {
-        point::point(self.seed, number, self.wild)
+        let globals = globals();
+        point(globals.iter().map(|g| &g.ty), self.seed, number, self.wild)
     }
 }
 

@@ -23,10 +23,31 @@ pub struct GlobalValue {
     pub ddy: Vec<u32>,
 }
 
-/// What a program is run on: a value for each of [`globals`], in order.
+impl GlobalValue {
+    /// `value : ddx : ddy`, each as a number, or numbers with commas.
+    pub fn text(&self, ty: &Type) -> String {
+        let part = |words: &[u32]| {
+            let mut words = words.iter();
+            let mut texts = Vec::new();
+            ty.for_each_scalar(&mut |scalar| {
+                let bits = words.next().copied().unwrap_or(0);
+                texts.push(match scalar {
+                    Scalar::F32 => format!("{:?}", f32::from_bits(bits)),
+                    _ => (bits as i32).to_string(),
+                });
+            });
+            texts.join(",")
+        };
+        [&self.value, &self.ddx, &self.ddy]
+            .map(|p| part(p))
+            .join(" : ")
+    }
+}
+
+/// What a program is run on: a value for each of its globals, in order.
 pub type Point = Vec<GlobalValue>;
 
-/// The globals that every program may read.
+/// The globals that every generated program may read.
 pub fn globals() -> Vec<GlobalVariable> {
     let global = |name, ty| GlobalVariable { name, ty };
     vec![
@@ -41,31 +62,34 @@ pub fn globals() -> Vec<GlobalVariable> {
     ]
 }
 
-/// The point of that number in the sequence that `seed` names. Floats lie within ±2 and their shadows within ±1; one global in eight
-/// has zero shadows. If `wild`, one point in eight holds infinities, NaN, denormals and the like.
-pub(super) fn point(seed: u64, number: u64, wild: bool) -> Point {
+/// The point of that number in the sequence that `seed` names, for globals of these types. Floats lie within ±2 and their shadows
+/// within ±1; one global in eight has zero shadows. If `wild`, one point in eight holds infinities, NaN, denormals and the like.
+pub fn point<'a>(
+    types: impl IntoIterator<Item = &'a Type>,
+    seed: u64,
+    number: u64,
+    wild: bool,
+) -> Point {
     let mut draw = Draw {
         state: seed ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93),
         wild: false,
     };
     draw.wild = wild && draw.below(8) == 7;
-    globals()
-        .iter()
-        .map(|global| {
-            let still = draw.below(8) == 7;
-            let mut at = GlobalValue::default();
-            global.ty.for_each_scalar(&mut |scalar| {
-                at.value.push(draw.value(scalar));
-                for shadow in [&mut at.ddx, &mut at.ddy] {
-                    shadow.push(match scalar {
-                        Scalar::F32 if !still => draw.float(1.0).to_bits(),
-                        _ => 0,
-                    });
-                }
-            });
-            at
-        })
-        .collect()
+    let mut global = |ty: &Type| {
+        let still = draw.below(8) == 7;
+        let mut at = GlobalValue::default();
+        ty.for_each_scalar(&mut |scalar| {
+            at.value.push(draw.value(scalar));
+            for shadow in [&mut at.ddx, &mut at.ddy] {
+                shadow.push(match scalar {
+                    Scalar::F32 if !still => draw.float(1.0).to_bits(),
+                    _ => 0,
+                });
+            }
+        });
+        at
+    };
+    types.into_iter().map(&mut global).collect()
 }
 
 /// Floats that hurt.
@@ -117,17 +141,14 @@ mod tests {
 
     #[test]
     fn points_are_tame_unless_wild() {
+        let types = [Type::FLOAT, Type::Vector(3)];
         let floats = |wild| {
-            (0..100)
-                .flat_map(|n| point(1, n, wild))
-                .zip(globals().into_iter().cycle())
-                .filter(|(_, g)| !matches!(g.ty, Type::Scalar(Scalar::I32 | Scalar::U32)))
-                .flat_map(|(at, _)| at.value)
-                .map(f32::from_bits)
-                .collect::<Vec<f32>>()
+            let points = (0..100).flat_map(|n| point(&types, 1, n, wild));
+            let words = points.flat_map(|global| global.value);
+            words.map(f32::from_bits).collect::<Vec<f32>>()
         };
         assert!(floats(false).iter().all(|x| x.abs() <= 2.0));
         assert!(floats(true).iter().any(|x| x.is_nan()));
-        assert_ne!(point(1, 0, false), point(1, 1, false));
+        assert_ne!(point(&types, 1, 0, false), point(&types, 1, 1, false));
     }
 }

@@ -1,7 +1,7 @@
 //! Frames, cursors, and one match over the kinds of instructions.
 
 use super::number::{operand_bits, operand_floats};
-use super::{Number, Options, Outcome, Point, Slot};
+use super::{Number, Options, Outcome, Point, Slot, Tally};
 use crate::host::{
     ClosureArena, ClosureRef, FaultKind, Faults, SampleRequest, Sampled, TextureHost, leaving,
 };
@@ -40,6 +40,7 @@ pub(super) struct Machine<'a, F> {
     faults: Faults,
     closures: ClosureArena,
     path: u64,
+    tally: Tally,
 }
 
 /// The point was stopped; the fault says why.
@@ -69,6 +70,7 @@ impl<'a, F: Number> Machine<'a, F> {
             faults: Faults::default(),
             closures: ClosureArena::default(),
             path: 0,
+            tally: Tally::default(),
         }
     }
 
@@ -91,6 +93,7 @@ impl<'a, F: Number> Machine<'a, F> {
             closures: self.closures,
             steps: self.steps,
             path: self.path,
+            tally: self.tally,
         }
     }
 
@@ -114,6 +117,7 @@ impl<'a, F: Number> Machine<'a, F> {
                 InstKind::Block(body) => self.enter(*body),
                 InstKind::Call(callee, arrays) => {
                     let callee = self.module.function(*callee);
+                    self.count_call(callee);
                     let args = self.read(&inst.args);
                     let frame = self.frame();
                     let arrays = arrays.iter().map(|a| frame.arrays[a.index()].clone());
@@ -133,6 +137,7 @@ impl<'a, F: Number> Machine<'a, F> {
                 }
                 InstKind::Continue(to) => {
                     self.step(inst.span)?;
+                    self.tally.turns += 1;
                     let values = self.read(&inst.args);
                     let cursors = &mut self.frame().cursors;
                     while cursors.pop().is_some_and(|left| left.region != *to) {}
@@ -177,6 +182,14 @@ impl<'a, F: Number> Machine<'a, F> {
         Ok(())
     }
 
+    fn count_call(&mut self, callee: &Function) {
+        let is_active = self.frames.iter().any(|f| std::ptr::eq(f.function, callee));
+        let mut modes = callee.members.iter().map(|m| m.mode);
+        self.tally.calls += 1;
+        self.tally.recursions += u64::from(is_active);
+        self.tally.writes += u64::from(modes.any(|m| matches!(m, Mode::Out | Mode::InOut)));
+    }
+
     /// Adds a decision to the path's signature.
     fn record(&mut self, decision: u64) {
         if self.options.path {
@@ -201,7 +214,13 @@ impl<'a, F: Number> Machine<'a, F> {
     fn assign(&mut self, to: ValueId, slot: Slot<F>) {
         let function = self.frame().function;
         let lanes = self.lanes(function, to);
-        self.frame().slots[to.index()] = masked(slot, lanes);
+        let slot = masked(slot, lanes);
+        let [x, y] = slot.shadows;
+        let is_finite = |n: F| n.to_f64().is_finite();
+        if !(is_finite(slot.float) && is_finite(x) && is_finite(y)) {
+            self.tally.nonfinite += 1;
+        }
+        self.frame().slots[to.index()] = slot;
     }
 
     fn enter(&mut self, region: RegionId) {
@@ -311,6 +330,7 @@ impl<'a, F: Number> Machine<'a, F> {
             self.fault(FaultKind::IndexOutOfRange, span);
         }
         self.record(clamped as u64);
+        self.tally.accesses += 1;
         clamped as usize
     }
 
@@ -328,6 +348,7 @@ impl<'a, F: Number> Machine<'a, F> {
             }
             InstKind::Resource(id) => Slot::word(id.0),
             InstKind::Shadow(direction) => {
+                self.tally.reads += 1;
                 Slot::float(read(args[0].shadow(direction)), [F::default(); 2])
             }
             InstKind::ArrayZero(array) => {

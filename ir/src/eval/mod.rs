@@ -83,6 +83,25 @@ impl<F: Number> Point<F> {
     }
 }
 
+/// What a point did, counted as it was executed. Functions of the standard library count as much as others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Turns of loops but their first.
+    pub turns: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Calls of a function that was active already.
+    pub recursions: u64,
+    /// Calls that handed back an out or inout argument.
+    pub writes: u64,
+    /// Elements of arrays read or written.
+    pub accesses: u64,
+    /// Shadows read by `ddx` and `ddy`.
+    pub reads: u64,
+    /// Values and shadows defined that were infinite or NaN.
+    pub nonfinite: u64,
+}
+
 /// What came of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<F = f32> {
@@ -98,6 +117,8 @@ pub struct Outcome<F = f32> {
     /// and the smooth piece that each row's operands lay on. Two points with the same signature can be joined by a finite difference.
     /// 0 unless asked for.
     pub path: u64,
+    /// What the point did on its way.
+    pub tally: Tally,
 }
 
 /// Evaluates one point. Texture requests go to the host in the order in which they are executed.

@@ -179,7 +179,7 @@ fn loops_carry_all_values_at_once() {
         &point([0.0_f32; 3], [0.0; 3], 10),
         Options::default(),
     );
-    assert_eq!(outcome.steps, 11);
+    assert_eq!((outcome.steps, outcome.tally.turns), (11, 10));
 }
 
 #[test]
@@ -751,6 +751,31 @@ fn paths_differ_where_floats_decide_differently() {
         );
         assert_eq!(unasked.path, 0);
     }
+}
+
+#[test]
+fn what_a_point_did_is_counted() {
+    let recursive = int_shader(
+        "array &0: i32[2] %0: i32 = global n[0] %1: i32 = call tri(%0) store &0[%0], %1 %2: i32 = load &0[%0]
+         %3: f32 = global a[0] %4: f32 = log %3 %5: f32 = ddx %4 %6: i32 = call same(%2)
+         return %6",
+        &format!("{TRIANGLE} fn same(%0: i32) -> (i32) ^0 {{ member n: int inout params[0, 1] results[0, 1] return %0 }}"),
+    );
+    let outcome = run(
+        &recursive,
+        &point([0.0_f32; 3], [0.0; 3], 1),
+        Options::default(),
+    );
+    let expected = Tally {
+        turns: 0,
+        calls: 3,
+        recursions: 1,
+        writes: 1,
+        accesses: 2,
+        reads: 1,
+        nonfinite: 1,
+    };
+    assert_eq!(outcome.tally, expected);
 }
 
 #[test]

@@ -1,0 +1,308 @@
+//! Derivatives against finite differences.
+//!
+//! The shadows of outputs and of texture coordinates, evaluated over `f64`, must be the slopes of their values along the globals' shadows.
+//! A slope is only taken where all points of its stencil take the same path through the program, and only compared where extrapolation
+//! says that it is known well; how much was compared is counted, and asserted by those who call.
+//! Then the shadows over `f32` must be those over `f64`, within what the program does to a change of its globals in the last place.
+
+use super::reference::{place, trace};
+use super::richardson::{Slope, slopes};
+use crate::generate::Point;
+use adumbra_ir::eval::{self, Number};
+use adumbra_ir::{Direction, Module, Scalar};
+use std::fmt;
+
+/// How well a slope must be known to be compared: this part of it, or of 1/1000.
+const KNOWN: f64 = 1e-4;
+
+/// How far a shadow may be from a slope beyond a multiple of the slope's own error.
+const CLOSE: f64 = 1e-7;
+
+/// How far a shadow over `f32` may be from that over `f64`, in multiples of the change that neighbouring globals make.
+const SPREAD: f64 = 64.0;
+
+/// … and beyond that, this part of it, or of 1/1000.
+const CLOSE_F32: f64 = 2e-4;
+
+/// Numbers that a neighbouring point's globals are multiplied with.
+const NEIGHBOURS: [f32; 4] = [
+    1.0 + 2.0 * f32::EPSILON,
+    1.0 - 2.0 * f32::EPSILON,
+    1.0 + 5.0 * f32::EPSILON,
+    1.0 - 3.0 * f32::EPSILON,
+];
+
+/// How much was really compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Derivatives that there were: of each float output, u and v, in each direction.
+    pub total: usize,
+    /// Those that were held against a finite difference.
+    pub differences: usize,
+    /// Those of them that were not zero.
+    pub nonzero: usize,
+    /// Those of which the `f32` shadow was held against the `f64` one.
+    pub narrow: usize,
+}
+
+impl Compared {
+    /// Why the comparisons say too little, if they do.
+    pub fn hollow(&self) -> Option<String> {
+        let enough = 2 * self.differences >= self.total
+            && 4 * self.nonzero >= self.total
+            && 2 * self.narrow >= self.total;
+        (!enough).then(|| format!("too little was compared: {self}"))
+    }
+}
+
+impl std::ops::AddAssign for Compared {
+    fn add_assign(&mut self, other: Compared) {
+        self.total += other.total;
+        self.differences += other.differences;
+        self.nonzero += other.nonzero;
+        self.narrow += other.narrow;
+    }
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Compared {
+            total,
+            differences,
+            nonzero,
+            narrow,
+        } = self;
+        write!(
+            f,
+            "{total} derivatives: {differences} against differences ({nonzero} of them not zero), {narrow} of f32 against f64"
+        )
+    }
+}
+
+/// What has a derivative at a point: the float outputs, then u and v of each texture request.
+struct Traced {
+    path: u64,
+    values: Vec<f64>,
+    shadows: [Vec<f64>; 2],
+}
+
+fn traced<F: Number>(module: &Module, point: &eval::Point<F>) -> Traced {
+    let (outcome, requests) = trace(module, point);
+    let mut traced = Traced {
+        path: outcome.path,
+        values: Vec::new(),
+        shadows: [Vec::new(), Vec::new()],
+    };
+    let mut push = |value: F, x: F, y: F| {
+        traced.values.push(value.to_f64());
+        traced.shadows[0].push(x.to_f64());
+        traced.shadows[1].push(y.to_f64());
+    };
+    for (slot, result) in outcome.outputs.iter().zip(&module.entry().results) {
+        if result.ty == Scalar::F32 {
+            push(slot.float, slot.shadows[0], slot.shadows[1]);
+        }
+    }
+    for r in &requests {
+        push(r.u, r.dudx, r.dudy);
+        push(r.v, r.dvdx, r.dvdy);
+    }
+    traced
+}
+
+/// The names of what is traced, for reports.
+fn name(module: &Module, index: usize) -> String {
+    let results = module.entry().results.iter();
+    let outputs = results.filter(|r| r.ty == Scalar::F32).count();
+    match index.checked_sub(outputs) {
+        None => format!("float output {index}"),
+        Some(i) => format!("{} of request {}", ["u", "v"][i % 2], i / 2),
+    }
+}
+
+/// Compares all derivatives of a module with lanes at a point, and counts what it compared.
+///
+/// # Errors
+/// What does not agree.
+pub fn check(module: &Module, point: &Point, compared: &mut Compared) -> Result<(), String> {
+    let here = place::<f64>(module, point);
+    let wide = traced(module, &here);
+    let narrow_shadows = narrow(module, point, wide.path);
+    for direction in Direction::BOTH {
+        let shadows = &wide.shadows[direction as usize];
+        compared.total += shadows.len();
+        let slopes = slopes(|t| {
+            let there = traced(module, &moved(&here, direction, t));
+            (there.path == wide.path).then_some(there.values)
+        });
+        for (i, slope) in slopes.into_iter().flatten().enumerate() {
+            let Some(close) = is_close(slope, shadows[i]) else {
+                continue;
+            };
+            compared.differences += 1;
+            compared.nonzero += usize::from(slope.value.abs() > KNOWN);
+            if !close {
+                return Err(format!(
+                    "{} along {direction:?}: shadow {:e}, slope {:e} ± {:e}",
+                    name(module, i),
+                    shadows[i],
+                    slope.value,
+                    slope.error
+                ));
+            }
+        }
+        let Some(narrow) = &narrow_shadows else {
+            continue;
+        };
+        for (i, range) in narrow[direction as usize].iter().enumerate() {
+            let Some(allowed) = range.allowed(shadows[i]) else {
+                continue;
+            };
+            compared.narrow += 1;
+            if (range.here - shadows[i]).abs() > allowed {
+                return Err(format!(
+                    "{} along {direction:?}: shadow {:e} over f64, {:e} over f32, {allowed:e} apart at most",
+                    name(module, i),
+                    shadows[i],
+                    range.here
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a shadow is the slope; nothing if that cannot be said.
+fn is_close(slope: Slope, shadow: f64) -> Option<bool> {
+    let size = slope.value.abs().max(shadow.abs()).max(1e-3);
+    if !shadow.is_finite() || slope.error.is_nan() || slope.error > KNOWN * size {
+        return None;
+    }
+    Some((slope.value - shadow).abs() <= 4.0 * slope.error + CLOSE * size)
+}
+
+/// The point with its globals moved along their shadows.
+fn moved(point: &eval::Point<f64>, direction: Direction, t: f64) -> eval::Point<f64> {
+    let mut moved = point.clone();
+    for slot in &mut moved.globals {
+        slot.float += t * slot.shadow(direction);
+    }
+    moved
+}
+
+/// A shadow over `f32`, and where it lies at neighbouring points.
+struct Range {
+    here: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Range {
+    /// How far it may be from the shadow over `f64`; nothing if it says nothing.
+    fn allowed(&self, wide: f64) -> Option<f64> {
+        let size = wide.abs().max(1e-3);
+        let spread = SPREAD * (self.high - self.low);
+        (wide.is_finite() && spread < size).then_some(spread + CLOSE_F32 * size)
+    }
+}
+
+/// The shadows over `f32` with their ranges, where this point and its neighbours all take the path given.
+fn narrow(module: &Module, point: &Point, path: u64) -> Option<[Vec<Range>; 2]> {
+    let here = place::<f32>(module, point);
+    let first = traced(module, &here);
+    if first.path != path {
+        return None;
+    }
+    let mut ranges = first.shadows.map(|shadows| {
+        let range = |here| Range {
+            here,
+            low: here,
+            high: here,
+        };
+        shadows.into_iter().map(range).collect::<Vec<Range>>()
+    });
+    for factor in NEIGHBOURS {
+        let mut there = here.clone();
+        for slot in &mut there.globals {
+            slot.float *= factor;
+        }
+        let neighbour = traced(module, &there);
+        if neighbour.path != path {
+            return None;
+        }
+        for (ranges, shadows) in ranges.iter_mut().zip(neighbour.shadows) {
+            for (range, shadow) in ranges.iter_mut().zip(shadows) {
+                range.low = range.low.min(shadow);
+                range.high = range.high.max(shadow);
+            }
+        }
+    }
+    Some(ranges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::{FileId, Lanes, text};
+
+    /// u = x·y, a sample at (sin u, y), o = |u| + x.
+    const PROGRAM: &str = "adumbra ir 1
+global x: float
+global y: float
+texture wood
+output o: float
+entry main
+fn main() -> (f32:xy) ^0 {
+  %0: f32:xy = global x[0]
+  %1: f32:xy = global y[0]
+  %2: f32:xy = mul %0, %1
+  %3: f32:xy = sin %2
+  %4: f32, %5: f32, %6: f32 = sample_color wood(%3, %1)
+  %7: f32:xy = abs %2
+  %8: f32:xy = add %7, %0
+  return %8
+}";
+
+    fn module() -> Module {
+        let module = text::parse(PROGRAM, FileId::MAIN).expect("the program is IR");
+        adumbra_ir::verify(&module).expect("the program is right");
+        module
+    }
+
+    fn at(x: f32, y: f32) -> Point {
+        let global = |value: f32, ddx: f32, ddy: f32| crate::generate::GlobalValue {
+            value: vec![value.to_bits()],
+            ddx: vec![ddx.to_bits()],
+            ddy: vec![ddy.to_bits()],
+        };
+        vec![global(x, 1.0, 0.25), global(y, -0.5, 0.75)]
+    }
+
+    #[test]
+    fn right_derivatives_are_compared_and_agree() {
+        let mut compared = Compared::default();
+        check(&module(), &at(0.75, -1.5), &mut compared).expect("the derivatives are right");
+        assert_eq!(
+            (compared.total, compared.differences, compared.narrow),
+            (6, 6, 6)
+        );
+        assert_eq!(compared.hollow(), None);
+    }
+
+    #[test]
+    fn a_lost_lane_is_found() {
+        let mut lost = module();
+        lost.functions[0].values[3].lanes = Lanes::Y;
+        let found = check(&lost, &at(0.75, -1.5), &mut Compared::default());
+        assert!(found.is_err_and(|e| e.contains("u of request 0 along X")));
+    }
+
+    #[test]
+    fn at_a_kink_nothing_is_compared_across_it() {
+        // u is zero here, so its sides lie on both sides of the stencil.
+        let mut compared = Compared::default();
+        check(&module(), &at(0.0, -1.5), &mut compared).expect("nothing to be compared");
+        assert_eq!(compared.differences, 0);
+        assert!(compared.hollow().is_some());
+    }
+}

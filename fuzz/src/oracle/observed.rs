@@ -1,0 +1,230 @@
+//! All that a host can see of one point, in a form that engines can be compared in.
+
+use adumbra_ir::eval::Outcome;
+use adumbra_ir::host::{
+    ClosureArena, ClosureNode, ClosureRef, Fault, Faults, SampleRequest, leaving,
+};
+use adumbra_ir::{Module, Scalar};
+use std::fmt::{Debug, Write};
+
+/// Nodes of a closure tree that are compared.
+const MAX_NODES: usize = 2_000;
+
+/// One scalar of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its type.
+    pub ty: Scalar,
+    /// Its bits; 0 for closures, which are compared as trees.
+    pub value: u32,
+    /// The bits of its shadows; 0 for what is no float.
+    pub shadows: [u32; 2],
+}
+
+/// What a point showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// The scalars of the outputs.
+    pub outputs: Vec<Output>,
+    /// Bits of texture, u, v, and of the four partials of each request.
+    pub requests: Vec<[u32; 7]>,
+    /// The faults kept.
+    pub faults: Vec<Fault>,
+    /// Faults that found no room.
+    pub more_faults: u32,
+    /// The tree of each closure among the outputs, parents before children.
+    pub closures: Vec<Vec<u32>>,
+}
+
+/// How much must agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Values, requests with their partials, faults and closures.
+    Values,
+    /// The outputs' shadows too.
+    All,
+}
+
+impl Observed {
+    /// From the parts that engines have in common.
+    pub fn new(
+        outputs: Vec<Output>,
+        requests: &[SampleRequest],
+        faults: &Faults,
+        closures: Vec<Vec<u32>>,
+    ) -> Observed {
+        Observed {
+            outputs,
+            requests: requests.iter().map(request_bits).collect(),
+            faults: faults.iter().collect(),
+            more_faults: faults.more(),
+            closures,
+        }
+    }
+
+    /// From the reference evaluator.
+    pub fn of_outcome(module: &Module, outcome: &Outcome, requests: &[SampleRequest]) -> Observed {
+        let (mut outputs, mut closures) = (Vec::new(), Vec::new());
+        for (slot, result) in outcome.outputs.iter().zip(&module.entry().results) {
+            let ty = result.ty;
+            outputs.push(Output {
+                ty,
+                value: match ty {
+                    Scalar::Closure => 0,
+                    _ => slot.bits(ty),
+                },
+                shadows: slot.shadows.map(f32::to_bits),
+            });
+            if ty == Scalar::Closure {
+                closures.push(tree(&outcome.closures, ClosureRef::from_word(slot.word)));
+            }
+        }
+        Observed::new(outputs, requests, &outcome.faults, closures)
+    }
+
+    /// The values of the float outputs.
+    pub fn floats(&self) -> impl Iterator<Item = f32> {
+        let floats = self.outputs.iter().filter(|o| o.ty == Scalar::F32);
+        floats.map(|o| f32::from_bits(o.value))
+    }
+
+    /// Where `other` differs, if it does. Any NaN equals any NaN.
+    pub fn difference(&self, other: &Observed, extent: Extent) -> Option<String> {
+        let outputs = |o: &Observed| -> Vec<Output> {
+            let mut outputs = o.outputs.clone();
+            for output in outputs.iter_mut().filter(|o| o.ty == Scalar::F32) {
+                output.value = canonical(output.value);
+                output.shadows = match extent {
+                    Extent::Values => [0; 2],
+                    Extent::All => output.shadows.map(canonical),
+                };
+            }
+            outputs
+        };
+        let show_output = |o: &Output| match o.ty {
+            Scalar::F32 => {
+                let [x, y] = o.shadows.map(float_text);
+                format!("{} : {x} : {y}", float_text(o.value))
+            }
+            _ => format!("{} {}", o.ty, o.value as i32),
+        };
+        let show_request = |r: &[u32; 7]| {
+            let numbers: Vec<String> = r[1..].iter().map(|&bits| float_text(bits)).collect();
+            format!("texture {} at {}", r[0], numbers.join(" "))
+        };
+        let show_debug = |x: &Fault| format!("{x:?}");
+        let show_tree = |tree: &Vec<u32>| format!("{tree:x?}");
+        let more = |o: &Observed| vec![o.more_faults];
+        first_difference("output", &outputs(self), &outputs(other), show_output)
+            .or_else(|| first_difference("request", &self.requests, &other.requests, show_request))
+            .or_else(|| first_difference("fault", &self.faults, &other.faults, show_debug))
+            .or_else(|| first_difference("count", &more(self), &more(other), u32::to_string))
+            .or_else(|| first_difference("closure", &self.closures, &other.closures, show_tree))
+    }
+}
+
+fn first_difference<T: PartialEq>(
+    what: &str,
+    a: &[T],
+    b: &[T],
+    show: impl Fn(&T) -> String,
+) -> Option<String> {
+    let at = (0..a.len().max(b.len())).find(|&i| a.get(i) != b.get(i))?;
+    let show = |x: Option<&T>| x.map_or("nothing".to_owned(), &show);
+    let mut text = String::new();
+    let _ = writeln!(text, "{what} {at} of {} and {}:", a.len(), b.len());
+    let _ = writeln!(text, "  {}", show(a.get(at)));
+    let _ = write!(text, "  {}", show(b.get(at)));
+    Some(text)
+}
+
+/// A float with its bits, since neighbours print alike.
+fn float_text(bits: u32) -> String {
+    format!("{:?} ({bits:08x})", f32::from_bits(bits))
+}
+
+fn canonical(bits: u32) -> u32 {
+    leaving(f32::from_bits(bits)).to_bits()
+}
+
+fn request_bits(r: &SampleRequest) -> [u32; 7] {
+    let [u, v, dudx, dudy, dvdx, dvdy] =
+        [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(|x| leaving(x).to_bits());
+    [r.texture.0, u, v, dudx, dudy, dvdx, dvdy]
+}
+
+/// A closure's tree as words, parents before children; what is beyond [`MAX_NODES`] is left out.
+pub fn tree(arena: &ClosureArena, root: ClosureRef) -> Vec<u32> {
+    let (mut words, mut open) = (Vec::new(), vec![root]);
+    for _ in 0..MAX_NODES {
+        let Some(next) = open.pop() else {
+            break;
+        };
+        match arena.node(next) {
+            None => words.push(0),
+            Some(ClosureNode::Leaf { shape, args }) => {
+                words.extend([1, shape.0]);
+                words.extend(arena.args(args));
+            }
+            Some(ClosureNode::Add(a, b)) => {
+                words.push(2);
+                open.extend([b, a]);
+            }
+            Some(ClosureNode::Scale(a, weight)) => {
+                words.extend([3, weight.to_bits()]);
+                open.push(a);
+            }
+            Some(ClosureNode::Tint(a, color)) => {
+                words.push(4);
+                words.extend(color.map(f32::to_bits));
+                open.push(a);
+            }
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::module::ClosureId;
+
+    fn observed(value: f32, shadow: f32) -> Observed {
+        let output = Output {
+            ty: Scalar::F32,
+            value: value.to_bits(),
+            shadows: [shadow.to_bits(), 0],
+        };
+        Observed::new(vec![output], &[], &Faults::default(), Vec::new())
+    }
+
+    #[test]
+    fn differences_are_to_the_bit_but_for_nan() {
+        let one = observed(1.0, 2.0);
+        assert_eq!(one.difference(&one, Extent::All), None);
+        let shadow = observed(1.0, 3.0);
+        assert_eq!(one.difference(&shadow, Extent::Values), None);
+        assert!(one.difference(&shadow, Extent::All).is_some());
+        let (plus, minus) = (observed(0.0, 0.0), observed(-0.0, 0.0));
+        assert!(plus.difference(&minus, Extent::Values).is_some());
+        let (quiet, odd) = (
+            observed(f32::NAN, 0.0),
+            observed(f32::from_bits(0xffc1_2345), 0.0),
+        );
+        assert_eq!(quiet.difference(&odd, Extent::All), None);
+    }
+
+    #[test]
+    fn trees_are_compared_by_shape_not_by_place() {
+        let mut arena = ClosureArena::default();
+        let unused = arena.leaf(ClosureId(1), [9]);
+        let a = arena.leaf(ClosureId(0), [7]);
+        let sum = arena.add(a, unused);
+        let mut other = ClosureArena::default();
+        let b = other.leaf(ClosureId(0), [7]);
+        let c = other.leaf(ClosureId(1), [9]);
+        let again = other.add(b, c);
+        assert_eq!(tree(&arena, sum), tree(&other, again));
+        assert_ne!(tree(&arena, sum), tree(&arena, a));
+    }
+}

@@ -1,0 +1,105 @@
+//! Running the reference evaluator on generated points, and textures for it.
+
+use super::observed::Observed;
+use crate::generate::Point;
+use adumbra_ir::Module;
+use adumbra_ir::eval::{self, Number, Options, Outcome, Slot};
+use adumbra_ir::host::{Limits, SampleRequest, Sampled, TextureHost};
+
+/// Steps that a generated program may take. It means to take far fewer.
+pub const STEPS: u64 = 50_000;
+
+/// Limits under which generated programs run, whatever the engine.
+pub fn limits() -> Limits {
+    Limits {
+        steps: STEPS,
+        ..Limits::default()
+    }
+}
+
+/// Textures whose colour depends on where they are asked, never on the partials. Every request is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    /// The requests, in the order in which they came.
+    pub requests: Vec<SampleRequest>,
+}
+
+impl TextureHost for Recorder {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.requests.push(*request);
+        // A difference in the last bit of a coordinate makes another colour.
+        let mut mixed =
+            request.texture.0 ^ request.u.to_bits().rotate_left(7) ^ request.v.to_bits();
+        Sampled::Ready(std::array::from_fn(|_| {
+            mixed = mixed.wrapping_mul(0x9E37_79B1) ^ (mixed >> 15);
+            (mixed >> 8) as f32 / (1 << 24) as f32
+        }))
+    }
+}
+
+/// Textures of one colour each, since a sample has no derivative. Every request is kept.
+#[derive(Clone, Debug)]
+pub struct Plain<F> {
+    /// The requests, in the order in which they came.
+    pub requests: Vec<SampleRequest<F>>,
+}
+
+impl<F> Default for Plain<F> {
+    fn default() -> Plain<F> {
+        Plain {
+            requests: Vec::new(),
+        }
+    }
+}
+
+impl<F: Number> TextureHost<F> for Plain<F> {
+    fn sample(&mut self, request: &SampleRequest<F>) -> Sampled {
+        self.requests.push(*request);
+        let shade = (request.texture.0 % 4) as f32 / 8.0;
+        Sampled::Ready([0.125 + shade, 0.5, 0.75 - shade, 0.375])
+    }
+}
+
+/// The point as the evaluator wants it. The module's globals must be those that the point was drawn for.
+pub fn place<F: Number>(module: &Module, point: &Point) -> eval::Point<F> {
+    let mut globals = Vec::new();
+    for (global, at) in module.globals.iter().zip(point) {
+        let mut i = 0;
+        global.ty.for_each_scalar(&mut |ty| {
+            let mut slot = Slot::from_bits(ty, at.value[i]);
+            slot.shadows = [&at.ddx, &at.ddy].map(|d| F::from_f32(f32::from_bits(d[i])));
+            globals.push(slot);
+            i += 1;
+        });
+    }
+    eval::Point {
+        globals,
+        ..eval::Point::new(module)
+    }
+}
+
+/// What the reference evaluator shows of a module at a point.
+pub fn observe(module: &Module, point: &Point) -> Observed {
+    let mut textures = Recorder::default();
+    let options = Options {
+        limits: limits(),
+        ..Options::default()
+    };
+    let outcome = eval::evaluate(module, &place(module, point), &options, &mut textures);
+    Observed::of_outcome(module, &outcome, &textures.requests)
+}
+
+/// Evaluates over `f32` or `f64` with plain textures, and says which path was taken.
+pub fn trace<F: Number>(
+    module: &Module,
+    point: &eval::Point<F>,
+) -> (Outcome<F>, Vec<SampleRequest<F>>) {
+    let mut textures = Plain::default();
+    let options = Options {
+        limits: limits(),
+        path: true,
+        ..Options::default()
+    };
+    let outcome = eval::evaluate(module, point, &options, &mut textures);
+    (outcome, textures.requests)
+}
