@@ -1,0 +1,468 @@
+//! Random sound modules, without lanes. What must hold for all of them is in `tests.rs`.
+//!
+//! Every kind of instruction appears but `Unreachable`. Loops are counted and functions call only later ones, so every point ends by itself.
+
+mod tests;
+
+use crate::builder::Builder;
+use crate::module::*;
+use crate::ops::Op;
+use crate::ops::row::Kind;
+use crate::span::{FileId, Span};
+use crate::types::{Direction, Lanes, Scalar, Type};
+use Scalar::{Bool, Closure, F32, I32, Resource, U32};
+
+/// Xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 16) % n as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+
+    /// A small number, sometimes a special one.
+    fn float(&mut self) -> f32 {
+        match self.below(60) {
+            0 => self.pick(&[0.0, -0.0, f32::INFINITY, f32::NAN, 1e-40, 3e38]),
+            n => (n as f32 - 30.0) / 8.0 + self.below(1000) as f32 / 4096.0,
+        }
+    }
+}
+
+/// What a function takes and gives.
+#[derive(Clone)]
+struct Signature {
+    params: Vec<Scalar>,
+    results: Vec<Scalar>,
+    arrays: Vec<(Scalar, u32, Mode)>,
+}
+
+/// A region that control can be sent out of.
+struct Target {
+    region: RegionId,
+    results: Vec<Scalar>,
+}
+
+/// Makes one function.
+struct Maker<'a> {
+    random: &'a mut Random,
+    signatures: &'a [Signature],
+    index: usize,
+    b: Builder,
+    /// What can be read here.
+    visible: Vec<ValueId>,
+    /// Loops and blocks around this place.
+    targets: Vec<Target>,
+    /// Each instruction gets a place of its own.
+    place: u32,
+}
+
+const ANY: [Scalar; 6] = [F32, F32, I32, U32, Bool, Closure];
+
+impl Maker<'_> {
+    fn span(&mut self) -> Span {
+        self.place += 10;
+        let start = self.index as u32 * 100_000 + self.place;
+        Span::new(FileId(self.random.below(2) as u16), start, start + 5)
+    }
+
+    /// Any value of that type: mostly one that is there, else a constant.
+    fn value(&mut self, ty: Scalar) -> ValueId {
+        let fitting: Vec<ValueId> = self
+            .visible
+            .iter()
+            .copied()
+            .filter(|&v| self.b.ty(v) == ty)
+            .collect();
+        if !fitting.is_empty() && !self.random.one_in(12) {
+            // Mostly what was made last, so that values depend on each other.
+            let recent = fitting.len().saturating_sub(4);
+            let from = if self.random.one_in(4) { 0 } else { recent };
+            return self.random.pick(&fitting[from..]);
+        }
+        let span = self.span();
+        if ty == Resource {
+            return self.keep(InstKind::Resource(ResourceId(0)), &[], &[Resource])[0];
+        }
+        let bits = match ty {
+            F32 => self.random.float().to_bits(),
+            I32 | U32 => (self.random.below(9) as u32).wrapping_sub(2),
+            Bool => self.random.below(2) as u32,
+            Closure | Resource => 0,
+        };
+        let value = self.b.constant(ty, bits, span);
+        self.visible.push(value);
+        value
+    }
+
+    fn values(&mut self, types: &[Scalar]) -> Vec<ValueId> {
+        types.iter().map(|&ty| self.value(ty)).collect()
+    }
+
+    /// Appends an instruction and remembers its results.
+    fn keep(&mut self, kind: InstKind, args: &[ValueId], results: &[Scalar]) -> Vec<ValueId> {
+        let span = self.span();
+        let results = self
+            .b
+            .inst(kind, args.iter().copied(), results.iter().copied(), span);
+        self.visible.extend(results.iter());
+        for value in results.iter() {
+            if self.random.one_in(3) {
+                let name = NameId(self.random.below(3) as u32);
+                self.b.name(value, name);
+            }
+        }
+        results.iter().collect()
+    }
+
+    fn types(&mut self, most: usize) -> Vec<Scalar> {
+        (0..self.random.below(most + 1))
+            .map(|_| self.random.pick(&ANY))
+            .collect()
+    }
+
+    fn array(&mut self) -> ArrayId {
+        ArrayId(self.random.below(self.b.function().arrays.len()) as u32)
+    }
+
+    fn statements(&mut self, depth: usize) {
+        for _ in 0..1 + self.random.below(6) {
+            self.statement(depth);
+        }
+    }
+
+    fn statement(&mut self, depth: usize) {
+        match self.random.below(if depth > 0 { 24 } else { 19 }) {
+            0..9 => self.op(),
+            9 => {
+                let (global, scalar, ty) =
+                    self.random.pick(&[(0, 0, F32), (1, 2, F32), (2, 0, I32)]);
+                self.keep(InstKind::Global(GlobalId(global), scalar), &[], &[ty]);
+            }
+            10 => {
+                let direction = self.random.pick(&Direction::BOTH);
+                let of = self.value(F32);
+                self.keep(InstKind::Shadow(direction), &[of], &[F32]);
+            }
+            11 | 12 => {
+                let array = self.array();
+                let element = self.b.function().arrays[array.index()].element;
+                let args = self.values(&[I32, element]);
+                self.keep(InstKind::Store(array), &args, &[]);
+            }
+            13 => {
+                let array = self.array();
+                let element = self.b.function().arrays[array.index()].element;
+                let index = self.value(I32);
+                self.keep(InstKind::Load(array), &[index], &[element]);
+            }
+            14 => {
+                let (to, from) = (self.array(), self.array());
+                let arrays = &self.b.function().arrays;
+                let shape = |a: ArrayId| (arrays[a.index()].element, arrays[a.index()].len);
+                let kind = if shape(to) == shape(from) {
+                    InstKind::ArrayCopy { to, from }
+                } else {
+                    InstKind::ArrayZero(to)
+                };
+                self.keep(kind, &[], &[]);
+            }
+            15 => {
+                let channels = self.random.pick(&[Channels::Color, Channels::Alpha]);
+                let uv = self.values(&[F32, F32]);
+                let results = &[F32; 3][..channels.count() as usize];
+                self.keep(InstKind::Sample(TextureId(0), channels), &uv, results);
+            }
+            16 => {
+                let args = self.values(&[F32, F32, I32, Resource]);
+                self.keep(InstKind::MakeClosure(ClosureId(0)), &args, &[Closure]);
+            }
+            17 => {
+                let args = self.values(&[Closure, Closure]);
+                self.keep(InstKind::ClosureAdd, &args, &[Closure]);
+            }
+            18 => {
+                let count = self.random.pick(&[2, 4]);
+                let args = self.values(&[Closure, F32, F32, F32][..count]);
+                self.keep(InstKind::ClosureScale, &args, &[Closure]);
+            }
+            19 => self.call(),
+            20 | 21 => self.branch(depth - 1),
+            22 => self.counted(depth - 1),
+            _ => self.block(depth - 1),
+        }
+    }
+
+    fn op(&mut self) {
+        let op = self.random.pick(Op::ALL);
+        let shared = self.random.pick(&[I32, U32, Bool]);
+        let mut types = op.info().operands.iter().map(|kind| match kind {
+            Kind::Float => F32,
+            Kind::I32 => I32,
+            Kind::U32 => U32,
+            Kind::Bool => Bool,
+            Kind::Int if shared == Bool => I32,
+            Kind::Int | Kind::Word => shared,
+        });
+        let types: Vec<Scalar> = types.by_ref().collect();
+        let args = self.values(&types);
+        let span = self.span();
+        let value = self.b.op(op, &args, span);
+        self.visible.push(value);
+    }
+
+    fn call(&mut self) {
+        if self.index + 1 >= self.signatures.len() {
+            return self.op();
+        }
+        let callee = self.index + 1 + self.random.below(self.signatures.len() - self.index - 1);
+        let signature = self.signatures[callee].clone();
+        let mine = self.b.function().arrays.clone();
+        let arrays: Option<Box<[ArrayId]>> = signature
+            .arrays
+            .iter()
+            .map(|&(element, len, _)| {
+                let fits = |a: &Array| (a.element, a.len) == (element, len);
+                mine.iter().position(fits).map(|i| ArrayId(i as u32))
+            })
+            .collect();
+        let Some(arrays) = arrays else {
+            return self.op();
+        };
+        let args = self.values(&signature.params);
+        self.keep(
+            InstKind::Call(FuncId(callee as u32), arrays),
+            &args,
+            &signature.results,
+        );
+    }
+
+    /// Ends a region that yields these types: mostly so, else by leaving something further out.
+    fn end(&mut self, yields: &[Scalar]) {
+        let span = self.span();
+        let (kind, types) = match self.random.below(12) {
+            0 if !self.targets.is_empty() => {
+                let target = &self.targets[self.random.below(self.targets.len())];
+                (InstKind::Break(target.region), target.results.clone())
+            }
+            1 => (
+                InstKind::Return,
+                self.signatures[self.index].results.clone(),
+            ),
+            _ => (InstKind::Yield, yields.to_vec()),
+        };
+        let args = self.values(&types);
+        self.b.terminate(kind, args, span);
+    }
+
+    /// Fills a region, which sees what is visible here and hides what it defines.
+    fn region(&mut self, fill: impl FnOnce(&mut Self, RegionId)) -> RegionId {
+        let visible = self.visible.len();
+        let region = self.b.open_region();
+        fill(self, region);
+        self.b.close_region();
+        self.visible.truncate(visible);
+        region
+    }
+
+    fn branch(&mut self, depth: usize) {
+        let condition = self.value(Bool);
+        let results = self.types(3);
+        let mut arms = [RegionId(0); 2];
+        for arm in &mut arms {
+            *arm = self.region(|m, _| {
+                m.statements(depth);
+                m.end(&results);
+            });
+        }
+        self.keep(InstKind::If(arms[0], arms[1]), &[condition], &results);
+    }
+
+    fn block(&mut self, depth: usize) {
+        let results = self.types(2);
+        let region = self.region(|m, region| {
+            m.targets.push(Target {
+                region,
+                results: results.clone(),
+            });
+            m.statements(depth);
+            m.end(&results);
+            m.targets.pop();
+        });
+        self.keep(InstKind::Block(region), &[], &results);
+    }
+
+    /// A loop with a counter from at most 4 down to 0, and other things that it carries.
+    fn counted(&mut self, depth: usize) {
+        let results = self.types(2);
+        let mut carried = self.types(3);
+        carried.push(I32);
+        let span = self.span();
+        let count = self.random.below(5) as i32;
+        let count = self.b.int(count, span);
+        let mut initial = self.values(&carried[..carried.len() - 1]);
+        initial.push(count);
+        let region = self.region(|m, region| {
+            let params: Vec<ValueId> = carried.iter().map(|&ty| m.b.param(ty, span)).collect();
+            m.visible.extend(&params);
+            let counter = params[params.len() - 1];
+            let zero = m.b.int(0, span);
+            let done = m.b.op(Op::ILe, &[counter, zero], span);
+            let leave = m.region(|m, _| {
+                let args = m.values(&results);
+                m.b.terminate(InstKind::Break(region), args, span);
+            });
+            let stay = m.region(|m, _| m.b.terminate(InstKind::Yield, [], span));
+            m.b.inst(InstKind::If(leave, stay), [done], [], span);
+            m.targets.push(Target {
+                region,
+                results: results.clone(),
+            });
+            m.statements(depth);
+            m.targets.pop();
+            let one = m.b.int(1, span);
+            let next = m.b.op(Op::ISub, &[counter, one], span);
+            let mut args = m.values(&carried[..carried.len() - 1]);
+            args.push(next);
+            m.b.terminate(InstKind::Continue(region), args, span);
+        });
+        self.keep(InstKind::Loop(region), &initial, &results);
+    }
+}
+
+fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Function {
+    let signature = &signatures[index];
+    let span = Span::new(
+        FileId::MAIN,
+        index as u32 * 100_000,
+        index as u32 * 100_000 + 9,
+    );
+    let mut m = Maker {
+        b: Builder::new(["main", "f", "f", "g"][index.min(3)], span),
+        random,
+        signatures,
+        index,
+        visible: Vec::new(),
+        targets: Vec::new(),
+        place: 0,
+    };
+    let params = signature.params.iter().map(|&ty| m.b.param(ty, span));
+    m.visible = params.collect();
+    let params = signature
+        .arrays
+        .iter()
+        .map(|&(element, len, mode)| (element, len, Some(mode)));
+    let locals = [(F32, 4, None), (I32, 3, None), (F32, 4, None)];
+    for (element, len, mode) in params.chain(locals) {
+        m.b.array(Array {
+            element,
+            len,
+            lanes: Lanes::NONE,
+            mode,
+            span,
+            name: None,
+        });
+    }
+    for (global, scalar) in [(0, 0), (1, 0), (1, 1)] {
+        m.keep(InstKind::Global(GlobalId(global), scalar), &[], &[F32]);
+    }
+    for _ in 0..2 {
+        m.statements(3);
+    }
+    let args = m.values(&signature.results);
+    let place = m.span();
+    m.b.terminate(InstKind::Return, args, place);
+    let function = m.b.function_mut();
+    function.results = signature
+        .results
+        .iter()
+        .map(|&ty| FuncResult {
+            ty,
+            lanes: Lanes::NONE,
+        })
+        .collect();
+    function.library = index > 0 && m.random.one_in(2);
+    m.b.finish()
+}
+
+/// A sound module without lanes.
+fn generate(seed: u64) -> Module {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let types = |random: &mut Random, most: usize| -> Vec<Scalar> {
+        (0..random.below(most + 1))
+            .map(|_| random.pick(&ANY))
+            .collect()
+    };
+    let mut signatures = vec![Signature {
+        params: vec![F32, I32],
+        results: vec![F32, F32, F32, I32, Closure],
+        arrays: Vec::new(),
+    }];
+    for _ in 0..random.below(4) {
+        let modes = [Mode::In, Mode::Out, Mode::InOut];
+        let arrays = (0..random.below(3)).map(|_| (F32, 4, random.pick(&modes)));
+        signatures.push(Signature {
+            arrays: arrays.collect(),
+            params: types(&mut random, 3),
+            results: types(&mut random, 3),
+        });
+    }
+    let functions = (0..signatures.len()).map(|i| function(&mut random, &signatures, i));
+    let global = |name: &str, ty| Global {
+        name: name.into(),
+        ty,
+    };
+    Module {
+        functions: functions.collect(),
+        entry: FuncId(0),
+        globals: vec![
+            global("a", Type::FLOAT),
+            global("v", Type::Vector(3)),
+            global("n", Type::Scalar(I32)),
+        ],
+        textures: vec!["wood".into()],
+        resources: vec!["tab".into()],
+        closures: vec![ClosureShape {
+            name: "glow".into(),
+            params: vec![Type::Vector(2), Type::Scalar(I32), Type::Scalar(Resource)],
+        }],
+        inputs: vec![
+            Input {
+                name: "k".into(),
+                ty: Type::FLOAT,
+                default: vec![0.75_f32.to_bits()],
+            },
+            Input {
+                name: "i".into(),
+                ty: Type::Scalar(I32),
+                default: vec![2],
+            },
+        ],
+        outputs: vec![
+            Output {
+                name: "color".into(),
+                ty: Type::Vector(3),
+            },
+            Output {
+                name: "count".into(),
+                ty: Type::Scalar(I32),
+            },
+            Output {
+                name: "c".into(),
+                ty: Type::Scalar(Closure),
+            },
+        ],
+        names: ["x", "y.z", "x"].map(String::from).into(),
+    }
+}

@@ -1,0 +1,194 @@
+//! They verify, they read back from text, all ways of evaluating them agree, and the passes change nothing that can be seen.
+
+use super::{Random, generate};
+use crate::eval::{Number, Options, Outcome, Point, Shadows, Slot, evaluate};
+use crate::host::{SampleRequest, Sampled, TextureHost};
+use crate::module::*;
+use crate::passes::{self, PassOptions};
+use crate::span::FileId;
+use crate::text::{Spans, parse, print};
+use crate::verify;
+
+/// Keeps requests; answers with something of the coordinates.
+#[derive(Default)]
+struct Recorder<F>(Vec<SampleRequest<F>>);
+
+impl<F: Number> TextureHost<F> for Recorder<F> {
+    fn sample(&mut self, request: &SampleRequest<F>) -> Sampled {
+        self.0.push(*request);
+        Sampled::Ready([request.u.to_f32(), request.v.to_f32(), 0.5, 0.25])
+    }
+}
+
+/// Outcome and requests at a point that the seed says.
+fn observe(module: &Module, seed: u64, shadows: Shadows) -> (Outcome, Vec<SampleRequest>) {
+    let mut random = Random(seed ^ 0x5851_f42d_4c95_7f2d);
+    let mut point = Point::new(module);
+    for slot in &mut point.globals[..4] {
+        *slot = Slot::float(random.float(), [random.float(), random.float()]);
+    }
+    point.globals[4] = Slot::word(random.below(6) as u32);
+    let mut options = Options {
+        shadows,
+        path: true,
+        ..Options::default()
+    };
+    options.limits.steps = 5_000;
+    let mut host = Recorder::default();
+    let outcome = evaluate(module, &point, &options, &mut host);
+    (outcome, host.0)
+}
+
+/// A number for each node of a closure tree that says all about what hangs below it.
+fn digest(outcome: &Outcome) -> u64 {
+    use crate::host::{ClosureNode, ClosureRef};
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let arena = &outcome.closures;
+    let mut digests = vec![0_u64];
+    while let Some(node) = arena.node(ClosureRef::from_word(digests.len() as u32)) {
+        let mut hasher = DefaultHasher::new();
+        let below = |c: ClosureRef| digests[c.word() as usize];
+        match node {
+            ClosureNode::Leaf { shape, args } => (shape, arena.args(args)).hash(&mut hasher),
+            ClosureNode::Add(a, b) => (1, below(a), below(b)).hash(&mut hasher),
+            ClosureNode::Scale(a, w) => (2, below(a), w.to_bits()).hash(&mut hasher),
+            ClosureNode::Tint(a, c) => (3, below(a), c.map(f32::to_bits)).hash(&mut hasher),
+        }
+        digests.push(hasher.finish());
+    }
+    digests[outcome.outputs[4].word as usize]
+}
+
+/// All bits of an outcome that do not depend on shadows.
+fn values(
+    outcome: &Outcome,
+    requests: &[SampleRequest],
+) -> impl PartialEq + std::fmt::Debug + use<> {
+    let floats: Vec<u32> = outcome.outputs[..3]
+        .iter()
+        .map(|s| s.float.to_bits())
+        .collect();
+    let coordinates = requests.iter().map(|r| [r.u.to_bits(), r.v.to_bits()]);
+    (
+        floats,
+        outcome.outputs[3].word,
+        digest(outcome),
+        outcome.faults.clone(),
+        coordinates.collect::<Vec<_>>(),
+    )
+}
+
+/// Every shadow that the host gets to see, those of outputs only if it wants them.
+fn shadows(outcome: &Outcome, requests: &[SampleRequest], of_outputs: bool) -> Vec<f32> {
+    let outputs = &outcome.outputs[..if of_outputs { 3 } else { 0 }];
+    let outputs = outputs.iter().flat_map(|s| s.shadows);
+    let partials = requests
+        .iter()
+        .flat_map(|r| [r.dudx, r.dudy, r.dvdx, r.dvdy]);
+    outputs.chain(partials).collect()
+}
+
+/// Whether a shadow may become a value.
+fn reads_shadows(module: &Module) -> bool {
+    let regions = module.functions.iter().flat_map(|f| &f.regions);
+    let mut insts = regions.flat_map(|r| &r.insts);
+    insts.any(|i| matches!(i.kind, InstKind::Shadow(_)))
+}
+
+fn sound(module: &Module, seed: u64) {
+    if let Err(violations) = verify(module) {
+        panic!(
+            "seed {seed}: {}\n{}",
+            violations[0],
+            print(module, Spans::Hidden)
+        );
+    }
+}
+
+const SEEDS: u64 = 400;
+
+#[test]
+fn random_modules_are_sound_and_read_back() {
+    let mut kinds = std::collections::HashSet::new();
+    for seed in 0..SEEDS {
+        let module = generate(seed);
+        sound(&module, seed);
+        let text = print(&module, Spans::Shown);
+        let read = parse(&text, FileId::MAIN);
+        assert!(read.is_ok_and(|read| read == module), "seed {seed}\n{text}");
+        let insts = module
+            .functions
+            .iter()
+            .flat_map(|f| &f.regions)
+            .flat_map(|r| &r.insts);
+        kinds.extend(insts.map(|i| std::mem::discriminant(&i.kind)));
+    }
+    // All but `Unreachable`.
+    assert_eq!(kinds.len(), 21);
+}
+
+#[test]
+fn shadows_change_no_value() {
+    let mut finished = 0;
+    for seed in 0..SEEDS {
+        let module = generate(seed);
+        let (none, none_requests) = observe(&module, seed, Shadows::Annotated);
+        let (full, full_requests) = observe(&module, seed, Shadows::Full);
+        if reads_shadows(&module) || full.faults.stopped().is_some() {
+            continue;
+        }
+        finished += 1;
+        assert_eq!(
+            values(&none, &none_requests),
+            values(&full, &full_requests),
+            "seed {seed}"
+        );
+        assert_eq!(
+            (none.steps, none.path),
+            (full.steps, full.path),
+            "seed {seed}"
+        );
+    }
+    assert!(finished > SEEDS / 20, "{finished} comparable modules");
+}
+
+#[test]
+fn the_passes_change_nothing_that_can_be_seen() {
+    let (mut finite, mut seen) = (0, 0);
+    for seed in 0..SEEDS {
+        let module = generate(seed);
+        let options = PassOptions {
+            merge_demand: seed % 2 == 0,
+            output_shadows: seed % 4 < 2,
+            ..PassOptions::default()
+        };
+        let (passed, _) = passes::run(module.clone(), &options);
+        sound(&passed, seed);
+        let text = print(&passed, Spans::Shown);
+        let read = parse(&text, FileId::MAIN);
+        assert!(read.is_ok_and(|read| read == passed), "seed {seed}\n{text}");
+
+        let (before, asked_before) = observe(&module, seed, Shadows::Full);
+        let (after, asked_after) = observe(&passed, seed, Shadows::Annotated);
+        if before.faults.stopped().is_some() || before.tally.nonfinite > 0 && reads_shadows(&module) {
+            continue;
+        }
+        assert_eq!(
+            values(&before, &asked_before),
+            values(&after, &asked_after),
+            "seed {seed}"
+        );
+        if before.tally.nonfinite == 0 {
+            let wanted = options.output_shadows;
+            let shadows_before = shadows(&before, &asked_before, wanted);
+            let shadows_after = shadows(&after, &asked_after, wanted);
+            assert_eq!(shadows_before, shadows_after, "seed {seed}");
+            finite += 1;
+            seen += shadows_before.iter().filter(|d| **d != 0.0).count() as u64;
+        }
+    }
+    assert!(
+        finite > SEEDS / 10 && seen > SEEDS,
+        "{finite} finite points, {seen} shadows"
+    );
+}
