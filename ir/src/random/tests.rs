@@ -170,7 +170,8 @@ fn the_passes_change_nothing_that_can_be_seen() {
 
         let (before, asked_before) = observe(&module, seed, Shadows::Full);
         let (after, asked_after) = observe(&passed, seed, Shadows::Annotated);
-        if before.faults.stopped().is_some() || before.tally.nonfinite > 0 && reads_shadows(&module) {
+        if before.faults.stopped().is_some() || before.tally.nonfinite > 0 && reads_shadows(&module)
+        {
             continue;
         }
         assert_eq!(
