@@ -7,6 +7,7 @@ mod algorithm;
 pub mod arithmetic;
 mod carry;
 pub mod choice;
+pub mod docs;
 pub mod exponential;
 pub mod field;
 pub mod hyperbolic;

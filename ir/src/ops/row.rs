@@ -107,7 +107,8 @@ pub struct Info {
     pub result: Kind,
     /// Per operand, where to test value and partials.
     pub test: &'static [Interval],
-    /// Greatest error of the value in units in the last place over the usual range; 0 means correctly rounded.
+    /// Greatest error of the value in units in the last place, found over all floats (one operand) or many millions of operands and all
+    /// pairs of special ones; 0 means rounded once, that is at most a half.
     pub ulp: f64,
 }
 

@@ -36,13 +36,16 @@ fn normal<L: Lane>(t: L, exponent: i32, base: &Base) -> L {
     let power = bits.minus(bits.lit(SQRT_HALF_BITS)).sar(bits.lit(23));
     let f = bits.minus(power.shl(bits.lit(23))).float() - t.lit(1.0);
     let k = power.plus(bits.lit(exponent as u32)).i32_to_float();
-    let rest = polynomial(f, LOG).mul_add(f, t.lit(-0.5)) * (f * f);
+    let square = f * f;
+    let rest = polynomial(f, LOG).mul_add(square * f, t.lit(-0.5) * square);
     let [c0, c1] = base.factor.map(|c| t.lit(c));
     let (head, tail) = if base.factor == [1.0, 0.0] {
         (f, rest)
     } else {
         let head = f * c0;
+        let square_lost = f.mul_add(f, -square);
         let tail = f.mul_add(c1, f.mul_add(c0, -head));
+        let tail = square_lost.mul_add(t.lit(-0.5) * c0, tail);
         (head, rest.mul_add(c0, tail))
     };
     let [l0, l1] = base.log_2.map(|l| t.lit(l));
