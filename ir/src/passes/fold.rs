@@ -10,7 +10,8 @@
 //! the operand's too.
 
 use super::alias::Aliases;
-use crate::module::{Args, Function, Inst, InstKind, RegionId, Results, ValueId};
+use crate::host::CANONICAL_NAN;
+use crate::module::{Args, Function, Inst, InstKind, Region, RegionId, Results, ValueId};
 use crate::ops::{MAX_OPERANDS, Op};
 use crate::span::Span;
 use crate::types::Scalar;
@@ -23,18 +24,12 @@ pub(super) fn fold(function: &mut Function) {
         breaks: vec![0; function.regions.len()],
         continues: vec![0; function.regions.len()],
         late: false,
+        cut: false,
         function,
     };
     let body = fold.function.body;
     fold.region(body);
-    if fold.late {
-        let Fold {
-            function, aliases, ..
-        } = &mut fold;
-        for inst in function.regions.iter_mut().flat_map(|r| &mut r.insts) {
-            aliases.rewrite(inst);
-        }
-    }
+    fold.tidy();
 }
 
 struct Fold<'f> {
@@ -48,6 +43,8 @@ struct Fold<'f> {
     continues: Vec<u32>,
     /// Whether a value was replaced after instructions that use it had been folded.
     late: bool,
+    /// Whether regions were left out unseen.
+    cut: bool,
 }
 
 impl Fold<'_> {
@@ -66,6 +63,25 @@ impl Fold<'_> {
         &self.function.terminator(id).kind
     }
 
+    /// Makes up for what could not be known in time.
+    fn tidy(&mut self) {
+        if self.cut {
+            let mut reached = vec![false; self.function.regions.len()];
+            self.function
+                .for_each_region(|id| reached[id.index()] = true);
+            for (region, reached) in self.function.regions.iter_mut().zip(reached) {
+                if !reached {
+                    *region = Region::default();
+                }
+            }
+        }
+        if self.late {
+            for inst in self.function.regions.iter_mut().flat_map(|r| &mut r.insts) {
+                self.aliases.rewrite(inst);
+            }
+        }
+    }
+
     /// Appends the instructions, folded, to `out`. The last one appended is the terminator that control comes to.
     fn list(&mut self, insts: Vec<Inst>, out: &mut Vec<Inst>) {
         for mut inst in insts {
@@ -80,6 +96,7 @@ impl Fold<'_> {
                 }
             };
             if ended {
+                self.cut = true;
                 return;
             }
         }
@@ -112,6 +129,7 @@ impl Fold<'_> {
             InstKind::If(then, other) => {
                 if let Some(condition) = self.known[inst.args[0].index()] {
                     let arm = if condition != 0 { then } else { other };
+                    self.cut = true;
                     let insts = self.take(arm);
                     self.list(insts, out);
                     return self.leave(None, inst.results, out);
@@ -220,7 +238,7 @@ impl Fold<'_> {
         let bits = op.value(words);
         let float = self.function.value(inst.results.first).ty == Scalar::F32;
         Some(if float && f32::from_bits(bits).is_nan() {
-            f32::NAN.to_bits()
+            CANONICAL_NAN
         } else {
             bits
         })

@@ -21,7 +21,7 @@ use crate::types::Lanes;
 pub const MAX_VARIANTS: usize = 8;
 
 /// How often a union grows before it takes everything.
-pub(super) const MAX_GROWTH: u32 = 16;
+pub(super) const MAX_GROWTH: u32 = 64;
 
 /// One variant of a function.
 #[derive(Clone, Debug)]

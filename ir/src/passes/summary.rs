@@ -12,7 +12,7 @@ use crate::module::{FuncId, Module};
 use crate::types::Lanes;
 
 /// How often functions in a cycle are summarised before they are taken to use everything.
-const MAX_ROUNDS: usize = 16;
+pub(super) const MAX_ROUNDS: usize = 128;
 
 /// Sets of ins, and globals, as bits.
 pub(super) mod bit {

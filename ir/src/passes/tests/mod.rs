@@ -1,92 +1,156 @@
-//! The passes as a whole.
+//! The passes as a whole and one by one, on IR text.
+//!
+//! A test says its functions alone; [`module`] adds what else a module needs. Whatever a pass leaves is verified.
+
+mod analysis;
+mod optimise;
+mod post;
+mod random;
+mod variants;
 
 use super::*;
-use crate::module::{Function, Global, InstKind, Output};
-use crate::types::{Direction, Type};
-use crate::{Builder, Op};
+use crate::Op;
+use crate::module::Function;
+use crate::span::FileId;
+use crate::text::{Spans, parse, print};
 
-/// Equation 3 of the post, read for its derivative along x.
-fn equation_3(shadow: bool) -> Module {
-    let span = Default::default();
-    let mut b = Builder::new("main", span);
-    let mut global = |i| {
-        b.inst(InstKind::Global(i, 0), [], [Scalar::F32], span)
-            .first
+const DUAL: PassOptions = PassOptions {
+    derivatives: Derivatives::Dual,
+    merge_demand: false,
+    output_shadows: false,
+};
+const OFF: PassOptions = PassOptions {
+    derivatives: Derivatives::Off,
+    ..DUAL
+};
+const MERGED: PassOptions = PassOptions {
+    merge_demand: true,
+    ..DUAL
+};
+const OUTPUTS: PassOptions = PassOptions {
+    output_shadows: true,
+    ..DUAL
+};
+
+/// A module with these functions; the shader is `main`. Globals are `g` and `h`, floats, and `i`, an int; the texture is `wood`. Inputs and
+/// outputs follow from `main`, names are the words behind `$`.
+fn module(functions: &str) -> Module {
+    let main = functions.split("fn main(").nth(1).expect("a shader");
+    let (params, rest) = main.split_once(')').expect("its parameters");
+    let results = rest.split_once("-> (").expect("its results").1;
+    let results = results.split_once(')').expect("their end").0;
+    let scalars = |list: &str| -> Vec<&str> {
+        let types = list.split(',').map(str::trim).filter(|t| !t.is_empty());
+        types
+            .map(|t| t.rsplit([' ', '(']).next().expect("a type"))
+            .map(|t| if t == "f32" { "float" } else { "int" })
+            .collect()
     };
-    let x1 = global(crate::module::GlobalId(0));
-    let x2 = global(crate::module::GlobalId(1));
-    let one = b.float(1.0, span);
-    let product = b.op(Op::Mul, &[x1, x2], span);
-    let below = b.op(Op::Add, &[x1, one], span);
-    let u = b.op(Op::Div, &[product, below], span);
-    let sine = b.op(Op::Sin, &[u], span);
-    let inner = b.op(Op::Add, &[one, u], span);
-    let log = b.op(Op::Log, &[inner], span);
-    let sum = b.op(Op::Add, &[sine, log], span);
-    let exp = b.op(Op::Exp, &[x2], span);
-    let left = b.op(Op::Sub, &[sum, exp], span);
-    let tanh = b.op(Op::Tanh, &[x2], span);
-    let right = b.op(Op::Sub, &[u, tanh], span);
-    let mut f = b.op(Op::Mul, &[left, right], span);
-    if shadow {
-        f = b.shadow(Direction::X, f, span);
+    let mut text = String::from(
+        "adumbra ir 1\nglobal g: float\nglobal h: float\nglobal i: int\ntexture wood\n",
+    );
+    for (k, ty) in scalars(params).iter().enumerate() {
+        let default = if *ty == "float" { "0.0" } else { "0" };
+        text += &format!("input in{k}: {ty} = {default}\n");
     }
-    b.terminate(InstKind::Return, [f], span);
-    b.function_mut().results = vec![crate::module::FuncResult {
-        ty: Scalar::F32,
-        lanes: Lanes::NONE,
-    }];
-    module(vec![b.finish()])
-}
-
-fn module(functions: Vec<Function>) -> Module {
-    Module {
-        functions,
-        globals: ["x1", "x2"]
-            .map(|name| Global {
-                name: name.into(),
-                ty: Type::FLOAT,
-            })
-            .into(),
-        outputs: vec![Output {
-            name: "o".into(),
-            ty: Type::FLOAT,
-        }],
-        ..Module::default()
+    for (k, ty) in scalars(results).iter().enumerate() {
+        text += &format!("output out{k}: {ty}\n");
     }
-}
-
-#[test]
-fn every_intermediate_of_equation_3_carries_what_is_asked_for() {
-    let (out, _) = run(equation_3(true), &PassOptions::default());
-    let f = out.entry();
-    for value in &f.values {
-        let lanes: Vec<_> = f.values.iter().map(|v| v.lanes).collect();
-        assert!(
-            value.lanes.is_none() || value.lanes == Lanes::X,
-            "{lanes:?}"
-        );
-    }
-    // All but the literal and the shadow itself.
-    let carried = f.values.iter().filter(|v| !v.lanes.is_none()).count();
-    assert_eq!(carried, f.values.len() - 2);
-}
-
-#[test]
-fn without_demand_nothing_differs_from_derivatives_off() {
-    let off = PassOptions {
-        derivatives: Derivatives::Off,
-        ..PassOptions::default()
-    };
-    let dual = run(equation_3(false), &PassOptions::default()).0;
-    assert_eq!(dual, run(equation_3(false), &off).0);
-    assert!(dual.entry().values.iter().all(|v| v.lanes.is_none()));
-    // With demand, off is the constant 0.
-    let off = run(equation_3(true), &off).0;
-    let kinds: Vec<_> = off.entry().regions[0]
-        .insts
-        .iter()
-        .map(|i| &i.kind)
+    let mut names: Vec<_> = functions
+        .match_indices('$')
+        .map(|(at, _)| {
+            let word = &functions[at + 1..];
+            let end = word.find(|c: char| !c.is_alphanumeric() && c != '_');
+            &word[..end.expect("text goes on")]
+        })
         .collect();
-    assert_eq!(kinds, [&InstKind::Const(0), &InstKind::Return]);
+    names.sort_unstable();
+    names.dedup();
+    if !names.is_empty() {
+        text += &format!("names {}\n", names.join(", "));
+    }
+    text += "entry main\n";
+    text += functions;
+    let module = parse(&text, FileId::MAIN).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    verified(module)
+}
+
+fn verified(module: Module) -> Module {
+    if let Err(violations) = crate::verify(&module) {
+        panic!("{violations:#?}\n{}", print(&module, Spans::Hidden));
+    }
+    module
+}
+
+/// The module after all passes.
+fn passed(functions: &str, options: &PassOptions) -> Module {
+    verified(run(module(functions), options).0)
+}
+
+/// The functions of a module as text, each line trimmed.
+fn text(module: &Module) -> String {
+    let text = print(module, Spans::Hidden);
+    let at = text.find("\nfn ").expect("functions come last");
+    lines(&text[at..])
+}
+
+/// Text without indentation, empty lines and comments.
+fn lines(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|l| l.split("//").next().expect("one part"));
+    let lines = lines.map(str::trim).filter(|l| !l.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The text with numbers of values, regions and arrays counted by their first occurrence in their function.
+fn renumbered(text: &str) -> String {
+    let mut out = String::new();
+    for function in text.split_inclusive("\n}") {
+        let mut seen: [Vec<&str>; 3] = Default::default();
+        let mut rest = function;
+        while let Some(at) = rest.find(['%', '^', '&']) {
+            let (before, id) = rest.split_at(at);
+            let end = id[1..].find(|c: char| !c.is_ascii_digit());
+            let (id, after) = id.split_at(end.map_or(id.len(), |end| end + 1));
+            let seen = &mut seen["%^&".find(&id[..1]).expect("one of them")];
+            let number = seen.iter().position(|s| *s == id).unwrap_or(seen.len());
+            if number == seen.len() {
+                seen.push(id);
+            }
+            out += &format!("{before}{}{number}", &id[..1]);
+            rest = after;
+        }
+        out += rest;
+    }
+    out
+}
+
+/// Compares functions up to numbers.
+#[track_caller]
+fn assert_text(module: &Module, expected: &str) {
+    let got = renumbered(&text(module));
+    let expected = renumbered(&lines(expected));
+    assert!(got == expected, "got\n{got}\n\nexpected\n{expected}");
+}
+
+/// The function of that name and variant.
+fn function<'m>(module: &'m Module, name: &str, variant: u32) -> &'m Function {
+    let mut functions = module.functions.iter();
+    functions
+        .find(|f| f.name == name && f.variant == variant)
+        .expect("such a function")
+}
+
+/// The lanes of the value with that name, in the report of a function's first variant of that name.
+fn lanes(report: &[FunctionReport], function: &str, variant: u32, name: &str) -> &'static str {
+    let function = report
+        .iter()
+        .find(|f| f.function == function && f.variant == variant);
+    let mut values = function.expect("such a function").values.iter();
+    values
+        .find(|v| v.name == name)
+        .unwrap_or_else(|| panic!("no {name} in {function:?}"))
+        .lanes
+        .name()
 }

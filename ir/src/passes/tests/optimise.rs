@@ -1,0 +1,640 @@
+//! Fold, dedupe, prune, inline, and dropping functions.
+
+use super::*;
+use crate::passes::{dedupe::dedupe, fold::fold, prune::prune};
+
+/// One pass over `main`.
+fn one(functions: &str, pass: impl FnOnce(&mut Function)) -> Module {
+    let mut module = module(functions);
+    pass(&mut module.functions[0]);
+    verified(module)
+}
+
+fn folded(functions: &str) -> Module {
+    // Pruned as well, so that numbers are in order and unused constants gone.
+    one(functions, |f| {
+        fold(f);
+        prune(f, &[]);
+    })
+}
+
+#[test]
+fn constants_fold_to_the_bits_of_the_row() {
+    let out = folded(
+        "fn main() -> (f32, i32) ^0 {
+           %0: f32 = const 0.1
+           %1: f32 = const 3.0
+           %2: f32 = div %0, %1
+           %3: f32 = sin %2
+           %4: i32 = const 7
+           %5: i32 = const -2
+           %6: i32 = idiv %4, %5
+           return %3, %6
+         }",
+    );
+    let sine = Op::Sin.value(&[(0.1_f32 / 3.0).to_bits()]);
+    let expected = format!(
+        "fn main() -> (f32, i32) ^0 {{
+           %0: f32 = const {:?}
+           %1: i32 = const -3
+           return %0, %1
+         }}",
+        f32::from_bits(sine)
+    );
+    assert_text(&out, &expected);
+}
+
+#[test]
+fn what_faults_stays() {
+    let text = "fn main() -> (i32) ^0 {
+        %0: i32 = const 7
+        %1: i32 = const 0
+        %2: i32 = idiv %0, %1
+        return %1
+      }";
+    assert_text(&folded(text), text);
+}
+
+#[test]
+fn folded_nan_is_canonical() {
+    let out = folded(
+        "fn main() -> (f32) ^0 {
+           %0: f32 = const 0.0
+           %1: f32 = div %0, %0
+           return %1
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main() -> (f32) ^0 {\n%0: f32 = const nan\nreturn %0\n}",
+    );
+}
+
+#[test]
+fn identities_hold_for_every_operand() {
+    let out = folded(
+        "fn main(%0: f32) -> (f32, f32, f32, f32, f32, f32) ^0 {
+           %1: f32 = const 1.0
+           %2: f32 = const 0.0
+           %3: f32 = const -0.0
+           %4: f32 = mul %1, %0
+           %5: f32 = div %4, %1
+           %6: f32 = sub %5, %2
+           %7: f32 = add %3, %6
+           %8: f32 = add %7, %2      // -0 + 0 is 0
+           %9: f32 = sub %7, %3      // -0 - -0 is 0
+           %10: f32 = sub %2, %7
+           %11: f32 = mul %7, %2     // infinities
+           %12: f32 = sub %7, %7     // infinities
+           return %7, %8, %9, %10, %11, %12
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32) -> (f32, f32, f32, f32, f32, f32) ^0 {
+           %1: f32 = const 0.0
+           %2: f32 = const -0.0
+           %3: f32 = add %0, %1
+           %4: f32 = sub %0, %2
+           %5: f32 = sub %1, %0
+           %6: f32 = mul %0, %1
+           %7: f32 = sub %0, %0
+           return %0, %3, %4, %5, %6, %7
+         }",
+    );
+}
+
+#[test]
+fn an_if_on_a_constant_is_its_arm() {
+    let out = folded(
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: bool = const true
+           %2: f32 = if %1 ^1 {
+             %3: f32 = add %0, %0
+             %4: bool = lnot %1
+             %5: f32 = if %4 ^3 {
+               yield %0
+             } else ^4 {
+               yield %3
+             }
+             yield %5
+           } else ^2 {
+             loop ^5 {
+               break ^5
+             }
+             yield %0
+           }
+           return %2
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 = add %0, %0
+           return %1
+         }",
+    );
+}
+
+#[test]
+fn arms_that_agree_decide_nothing() {
+    let out = folded(
+        "fn main(%0: f32, %1: i32) -> (f32, f32) ^0 {
+           %2: bool = ilt %1, %1
+           %3: f32, %4: f32 = if %2 ^1 {
+             %5: f32 = const 2.0
+             yield %0, %5
+           } else ^2 {
+             %6: f32 = const 2.0
+             yield %0, %6
+           }
+           %7: f32 = add %4, %4
+           return %3, %7
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: i32) -> (f32, f32) ^0 {
+           %2: f32 = const 4.0
+           return %0, %2
+         }",
+    );
+}
+
+#[test]
+fn a_constant_break_ends_what_follows() {
+    // The loop's condition is false at once: `while (false)`.
+    let out = folded(
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 = loop ^1 (%2: f32 = %0) {
+             %3: bool = const false
+             %4: f32 = add %2, %2
+             if %3 ^2 {
+               yield
+             } else ^3 {
+               break ^1 %4
+             }
+             %5: f32 = sin %4
+             continue ^1 %5
+           }
+           return %1
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 = add %0, %0
+           return %1
+         }",
+    );
+}
+
+#[test]
+fn a_loop_that_never_continues_is_a_block() {
+    let out = folded(
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           %2: f32 = loop ^1 (%3: f32 = %0) {
+             %4: bool = ilt %1, %1
+             if %4 ^2 {
+               %5: f32 = sin %3
+               break ^1 %5
+             } else ^3 {
+               yield
+             }
+             break ^1 %3
+           }
+           return %2
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           %2: f32 = block ^1 {
+             %3: bool = ilt %1, %1
+             if %3 ^2 {
+               %4: f32 = sin %0
+               break ^1 %4
+             } else ^3 {
+               yield
+             }
+             break ^1 %0
+           }
+           return %2
+         }",
+    );
+}
+
+#[test]
+fn behind_what_never_ends_nothing_stands() {
+    let out = folded(
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           %2: bool = ilt %1, %1
+           if %2 ^1 {
+             return %0
+           } else ^2 {
+             loop ^3 {
+               continue ^3
+             }
+             yield
+           }
+           %3: f32 = sample_alpha wood(%0, %0)
+           return %3
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           %2: bool = ilt %1, %1
+           if %2 ^1 {
+             return %0
+           } else ^2 {
+             loop ^3 {
+               continue ^3
+             }
+             unreachable
+           }
+           unreachable
+         }",
+    );
+}
+
+#[test]
+fn a_block_left_at_its_end_is_its_body() {
+    let out = folded(
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 = block ^1 {
+             %2: f32 = block ^2 {
+               %3: f32 = sin %0
+               yield %3
+             }
+             break ^1 %2
+           }
+           return %1
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 = sin %0
+           return %1
+         }",
+    );
+}
+
+#[test]
+fn what_is_computed_twice_is_computed_once() {
+    let out = one(
+        "fn main(%0: f32, %1: i32) -> (f32, f32) ^0 {
+           %2: f32 = sin %0
+           %3: bool = ilt %1, %1
+           %4: f32 = if %3 ^1 {
+             %5: f32 = sin %0
+             %6: f32 = cos %0
+             %7: f32 = add %5, %6
+             yield %7
+           } else ^2 {
+             %8: f32 = cos %0
+             yield %8
+           }
+           %9: f32 = cos %0
+           %10: f32 = sin %0
+           %11: f32 = add %9, %10
+           return %4, %11
+         }",
+        |f| {
+            dedupe(f);
+            prune(f, &[]);
+        },
+    );
+    // A cosine in one arm does not serve the other, nor what follows.
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: i32) -> (f32, f32) ^0 {
+           %2: f32 = sin %0
+           %3: bool = ilt %1, %1
+           %4: f32 = if %3 ^1 {
+             %5: f32 = cos %0
+             %6: f32 = add %2, %5
+             yield %6
+           } else ^2 {
+             %7: f32 = cos %0
+             yield %7
+           }
+           %8: f32 = cos %0
+           %9: f32 = add %8, %2
+           return %4, %9
+         }",
+    );
+}
+
+#[test]
+fn what_can_fault_or_be_seen_is_not_shared() {
+    let text = "fn main(%0: i32, %1: f32) -> (i32, i32, f32, f32) ^0 {
+        %2: i32 = idiv %0, %0
+        %3: i32 = idiv %0, %0
+        %4: f32 = sample_alpha wood(%1, %1)
+        %5: f32 = sample_alpha wood(%1, %1)
+        return %2, %3, %4, %5
+      }";
+    assert_text(&one(text, dedupe), text);
+}
+
+#[test]
+fn constants_of_two_variables_stay_two() {
+    let text = "fn main() -> (f32, f32, f32) ^0 {
+        %0: f32 $y0 = const 1.0
+        %1: f32 $x1 = const 1.0
+        %2: f32 = const 1.0
+        return %0, %1, %2
+      }";
+    let out = one(text, |f| {
+        dedupe(f);
+        prune(f, &[]);
+    });
+    assert_text(
+        &out,
+        "fn main() -> (f32, f32, f32) ^0 {
+           %0: f32 $y0 = const 1.0
+           %1: f32 $x1 = const 1.0
+           return %0, %1, %0
+         }",
+    );
+}
+
+fn pruned(functions: &str) -> Module {
+    one(functions, |f| prune(f, &[]))
+}
+
+#[test]
+fn unused_results_and_parameters_go() {
+    let out = pruned(
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           %2: bool = ilt %1, %1
+           %3: f32, %4: f32 = if %2 ^1 {
+             %5: f32 = sin %0
+             yield %5, %0
+           } else ^2 {
+             yield %0, %0
+           }
+           // %8 feeds only itself, %9 the result.
+           %6: f32, %7: f32 = loop ^3 (%8: f32 = %3, %9: f32 = %4) {
+             %10: f32 = add %8, %8
+             %11: bool = flt %9, %0
+             if %11 ^4 {
+               %12: f32 = mul %9, %9
+               continue ^3 %10, %12
+             } else ^5 {
+               break ^3 %10, %9
+             }
+             unreachable
+           }
+           return %7
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           %2: bool = ilt %1, %1
+           %3: f32 = if %2 ^1 {
+             yield %0
+           } else ^2 {
+             yield %0
+           }
+           %4: f32 = loop ^3 (%5: f32 = %3) {
+             %6: bool = flt %5, %0
+             if %6 ^4 {
+               %7: f32 = mul %5, %5
+               continue ^3 %7
+             } else ^5 {
+               break ^3 %5
+             }
+             unreachable
+           }
+           return %4
+         }",
+    );
+}
+
+#[test]
+fn what_nobody_reads_goes_and_what_can_be_felt_stays() {
+    let out = pruned(
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           array &0: f32[4]
+           array &1: f32[4]
+           array &2: f32[4]
+           %2: bool = ilt %1, %1
+           %3: i32 = const 3
+           array_zero &0
+           store &0[%3], %0
+           store &1[%1], %0         // may fault
+           if %2 ^1 {
+             store &0[%3], %0
+             %4: f32 = sin %0
+             block ^3 {
+               if %2 ^4 {
+                 break ^3
+               } else ^5 {
+                 yield
+               }
+               yield
+             }
+             yield
+           } else ^2 {
+             yield
+           }
+           %5: f32 = load &2[%3]
+           %6: f32 = load &2[%1]    // may fault
+           %7: f32 = sample_alpha wood(%0, %0)
+           %8: i32 = idiv %1, %3    // a faulting row
+           return %0
+         }",
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+           array &0: f32[4]
+           array &1: f32[4]
+           %2: i32 = const 3
+           store &0[%1], %0
+           %3: f32 = load &1[%1]
+           %4: f32 = sample_alpha wood(%0, %0)
+           %5: i32 = idiv %1, %2
+           return %0
+         }",
+    );
+}
+
+#[test]
+fn a_break_that_is_felt_keeps_its_condition() {
+    let text = "fn main(%0: f32, %1: i32) -> (f32) ^0 {
+        %2: bool = ilt %1, %1
+        block ^1 {
+          if %2 ^2 {
+            break ^1
+          } else ^3 {
+            yield
+          }
+          %3: f32 = sample_alpha wood(%0, %0)
+          yield
+        }
+        return %0
+      }";
+    assert_text(&pruned(text), text);
+}
+
+#[test]
+fn loops_stay_because_their_turns_are_counted() {
+    let text = "fn main(%0: i32) -> (i32) ^0 {
+        loop ^1 (%1: i32 = %0) {
+          %2: bool = ilt %1, %0
+          if %2 ^2 {
+            break ^1
+          } else ^3 {
+            %3: i32 = iadd %1, %1
+            continue ^1 %3
+          }
+          unreachable
+        }
+        return %0
+      }";
+    assert_text(&pruned(text), text);
+}
+
+#[test]
+fn calls_go_if_the_callee_is_quiet() {
+    let out = passed(
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 = call quiet(%0)
+           %2: f32 = call loud(%0)
+           %3: f32 = call around(%0)
+           return %0
+         }
+         fn quiet(%0: f32) -> (f32) ^0 {
+           %1: f32 = sin %0
+           return %1
+         }
+         fn loud(%0: f32) -> (f32) ^0 {
+           %1: f32 = sample_alpha wood(%0, %0)
+           return %0
+         }
+         fn around(%0: f32) -> (f32) ^0 {
+           %1: f32 = call around(%0)
+           return %1
+         }
+         fn nobody(%0: f32) -> (f32) ^0 {
+           return %0
+         }",
+        &DUAL,
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 = call loud(%0)
+           %2: f32 = call around(%0)
+           return %0
+         }
+         fn loud(%0: f32) -> (f32) ^0 {
+           %1: f32 = sample_alpha wood(%0, %0)
+           return %0
+         }
+         fn around(%0: f32) -> (f32) ^0 {
+           %1: f32 = call around(%0)
+           return %1
+         }",
+    );
+}
+
+#[test]
+fn library_functions_are_inlined_and_users_are_not() {
+    let out = passed(
+        "fn main(%0: f32, %1: f32) -> (f32, f32) ^0 {
+           %2: f32 $len = call length(%0, %1)
+           %3: bool = flt %2, %0
+           %4: f32 = if %3 ^1 {
+             %5: f32 = call length(%2, %1)
+             yield %5
+           } else ^2 {
+             %6: f32 = call own(%2)
+             yield %6
+           }
+           return %2, %4
+         }
+         fn length library(%0: f32, %1: f32) -> (f32) ^0 {
+           %2: f32 = call dot(%0, %1)
+           %3: f32 = sqrt %2
+           return %3
+         }
+         fn dot library(%0: f32, %1: f32) -> (f32) ^0 {
+           %2: f32 = mul %0, %0
+           %3: f32 = mul %1, %1
+           %4: f32 = add %2, %3
+           return %4
+         }
+         fn own(%0: f32) -> (f32) ^0 {
+           %1: f32 = sin %0
+           return %1
+         }",
+        &DUAL,
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: f32) -> (f32, f32) ^0 {
+           %2: f32 = mul %0, %0
+           %3: f32 = mul %1, %1
+           %4: f32 = add %2, %3
+           %5: f32 $len = sqrt %4
+           %6: bool = flt %5, %0
+           %7: f32 = if %6 ^1 {
+             %8: f32 = mul %5, %5
+             %9: f32 = add %8, %3
+             %10: f32 = sqrt %9
+             yield %10
+           } else ^2 {
+             %11: f32 = call own(%5)
+             yield %11
+           }
+           return %5, %7
+         }
+         fn own(%0: f32) -> (f32) ^0 {
+           %1: f32 = sin %0
+           return %1
+         }",
+    );
+}
+
+#[test]
+fn inlining_stops_at_its_limit() {
+    let library = |ops: usize| {
+        let mut text = String::from(
+            "fn main(%0: f32) -> (f32) ^0 {
+               %1: f32 = call steps(%0)
+               return %1
+             }
+             fn steps library(%0: f32) -> (f32) ^0 {\n",
+        );
+        for i in 0..ops {
+            text += &format!("%{}: f32 = sin %{i}\n", i + 1);
+        }
+        text + &format!("return %{ops}\n}}")
+    };
+    let functions = |ops| passed(&library(ops), &DUAL).functions.len();
+    assert_eq!(functions(MAX_INLINE - 1), 1);
+    assert_eq!(functions(MAX_INLINE), 2);
+}
+
+#[test]
+fn nests_as_deep_as_the_verifier_allows_are_fine() {
+    let depth = crate::limits::MAX_REGION_DEPTH - 1;
+    let mut text = String::from("fn main(%0: f32, %1: i32) -> (f32) ^0 {\n");
+    text += "%2: bool = ilt %1, %1\n";
+    for i in 1..=depth {
+        text += &format!("if %2 ^{i} {{\n");
+    }
+    text += "%3: f32 = sample_alpha wood(%0, %0)\nyield\n";
+    for i in (1..=depth).rev() {
+        text += &format!("}} else ^{} {{\nyield\n}}\n", depth + i);
+        text += if i > 1 { "yield\n" } else { "return %0\n}" };
+    }
+    let out = passed(&text, &DUAL);
+    assert_eq!(out.entry().regions.len(), 2 * depth + 1);
+}

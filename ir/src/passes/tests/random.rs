@@ -1,0 +1,1 @@
+//! Lineage, demand and lanes within one function.
