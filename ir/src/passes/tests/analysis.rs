@@ -105,7 +105,7 @@ fn conditions_indices_and_casts_take_no_demand() {
     );
 }
 
-const TERNARY: &str = "fn main() -> (f32) ^0 {
+pub(super) const TERNARY: &str = "fn main() -> (f32) ^0 {
    %0: f32 $x = global g[0]
    %1: f32 $y = global h[0]
    %2: bool = flt %0, %1
@@ -164,11 +164,8 @@ fn merging_reaches_as_far_as_the_outermost_branch() {
     assert_eq!(lanes(&report, "main", 0, "c"), "x");
 }
 
-#[test]
-fn lineage_arrives_on_a_later_turn() {
-    // a, b, c = b, c, g in every turn: a has a shadow from the third turn on.
-    let out = passed(
-        "fn main(%0: i32) -> (f32) ^0 {
+/// a, b, c = b, c, g in every turn: a has a shadow from the third turn on.
+pub(super) const LATER: &str = "fn main(%0: i32) -> (f32) ^0 {
            %1: f32 = global g[0]
            %2: f32 = const 0.5
            %3: i32 = const 1
@@ -184,9 +181,11 @@ fn lineage_arrives_on_a_later_turn() {
            }
            %11: f32 = ddy %4
            return %11
-         }",
-        &DUAL,
-    );
+         }";
+
+#[test]
+fn lineage_arrives_on_a_later_turn() {
+    let out = passed(LATER, &DUAL);
     let f = out.entry();
     let lanes: Vec<_> = f.values.iter().map(|v| v.lanes.name()).collect();
     // g, 0.5, 1, the counter, a, b, c, two of the counter's, the result, ddy.

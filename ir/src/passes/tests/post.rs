@@ -3,7 +3,7 @@
 use super::*;
 
 /// Equation 3 as the post has it: a function, called in `ddx`.
-const PRACTICAL: &str = "fn main() -> (f32) ^0 {
+pub(super) const PRACTICAL: &str = "fn main() -> (f32) ^0 {
    %0: f32 = global g[0]
    %1: f32 = global h[0]
    %2: f32 = call eval_practical(%0, %1)
@@ -64,7 +64,7 @@ fn a_literal_through_an_out_argument_has_the_derivative_0() {
 }
 
 /// `void func(float x, float y, out float ox, out float oy)`, called twice.
-const FUNC: &str = "fn main() -> (f32, f32) ^0 {
+pub(super) const FUNC: &str = "fn main() -> (f32, f32) ^0 {
    %0: f32 $x0 = global g[0]
    %1: f32 $y0 = const 1.0
    %2: f32 $x1 = const 1.0

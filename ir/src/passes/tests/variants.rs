@@ -406,7 +406,7 @@ fn recursion_is_followed_for_a_limited_number_of_rounds() {
     // The shadow of g reaches the first result after as many calls as there are results.
     for results in [MAX_ROUNDS - 10, MAX_ROUNDS + 10] {
         let out = run(module(&descending(results)), &DUAL).0;
-        assert_eq!(out.entry().value(ValueId(0)).lanes.has(Direction::X), true);
+        assert!(out.entry().value(ValueId(0)).lanes.has(Direction::X));
     }
     // What is not asked for is told apart only within the limit.
     let unasked = |results| {
