@@ -51,6 +51,10 @@ codes! {
     IrUnknownName = 702 Error "an unknown name in IR text";
     IrDuplicate = 703 Error "something defined twice in IR text";
     IrTooLarge = 704 Error "IR text beyond a limit";
+    NotBytecode = 711 Error "a file that is not bytecode";
+    BytecodeVersion = 712 Error "a bytecode file of another version";
+    BytecodeDamaged = 713 Error "a damaged bytecode file";
+    BytecodeInvalid = 714 Error "an invalid bytecode file";
     IndexOutOfRange = 801 Warning "an index out of range, clamped";
     DivisionByZero = 802 Warning "an integer division by zero, which gives 0";
     StepBudget = 811 Error "too many steps: the point was stopped";

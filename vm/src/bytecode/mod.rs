@@ -4,10 +4,16 @@
 //! is what lets engines access slots without checking them. All storage is laid out beforehand: slots are numbered absolutely, each
 //! function has its own range, and functions that are never active together share theirs.
 
+mod encoding;
+mod file;
 pub mod instruction;
 mod listing;
+mod validate;
 
+pub use file::{MAGIC, VERSION};
 pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, width};
+
+pub(crate) use validate::validate;
 
 use adumbra_ir::host::Limits;
 use adumbra_ir::module::{ClosureShape, Global, Input, Output};
@@ -16,6 +22,9 @@ use adumbra_ir::types::{Lanes, Scalar};
 
 /// The most slots that a program may take: registers, arrays with their shadows, outputs.
 pub const MAX_SLOTS: u32 = 1 << 24;
+
+/// The most words that recursive calls save at once; beyond, calls are too deep.
+pub const MAX_SAVED_WORDS: u64 = 1 << 25;
 
 /// A local array in the register file: its elements one behind the other, each with its shadows like any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +137,7 @@ pub struct Stats {
     pub ops: usize,
     /// Bytes of the serialised form.
     pub bytes: usize,
-    /// Shadows that rows compute, counted per instruction.
+    /// Shadows that instructions compute by rows.
     pub lanes: usize,
     /// Slots of registers, arrays and outputs.
     pub registers: usize,
@@ -143,6 +152,20 @@ impl Bytecode {
     /// The instructions.
     pub fn code(&self) -> &[Instruction] {
         &self.code
+    }
+
+    /// Its size.
+    pub fn stats(&self) -> Stats {
+        let lanes = |i: &Instruction| match i.opcode {
+            Opcode::Row(_, pattern) => pattern.result().count() as usize,
+            _ => 0,
+        };
+        Stats {
+            ops: self.code.len(),
+            bytes: self.to_bytes().len(),
+            lanes: self.code.iter().map(lanes).sum(),
+            registers: self.slots as usize,
+        }
     }
 
     /// The functions; each goes to the beginning of the next one.
@@ -165,7 +188,8 @@ impl Bytecode {
         let scalars = u64::from(self.slots).saturating_sub(arrays);
         let elements = 3 * u64::from(limits.array_elements);
         // Two ranges a call; what is in arrays is bounded by their own limit.
-        (2 * longest * depth).min(scalars * depth + elements) as usize
+        let words = (2 * longest * depth).min(scalars * depth + elements);
+        words.min(MAX_SAVED_WORDS) as usize
     }
 
     /// The most arguments that a closure has.

@@ -15,7 +15,7 @@ mod order;
 mod registers;
 mod walk;
 
-use crate::bytecode::{Array, Bytecode, Function, Interface, MAX_SLOTS, Slot, width};
+use crate::bytecode::{Array, Bytecode, Function, Interface, MAX_SLOTS, Slot, validate, width};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{FuncId, Module};
@@ -88,6 +88,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
     let mut out = lowering.out;
     out.constants = lowering.constants.finish();
     out.entry = lowering.frames[module.entry.index()].number;
+    debug_assert_eq!(validate(&out), Ok(()), "\n{out}");
     Ok(out)
 }
 

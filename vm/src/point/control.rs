@@ -448,8 +448,14 @@ pub(super) unsafe fn sample<const RESULTS: usize>(
 }
 
 impl State {
-    /// A closure from a register; what no arena made is the empty closure.
-    fn closure(&self, word: u32) -> ClosureRef {
+    /// A resource from a register; what the program does not have is its last one.
+    pub(super) fn resource(&self, word: u32) -> u32 {
+        let count = self.program.interface.resources.len() as u32;
+        word.min(count.saturating_sub(1))
+    }
+
+    /// A closure from a register; what the arena did not make is the empty closure.
+    pub(super) fn closure(&self, word: u32) -> ClosureRef {
         let closure = ClosureRef::from_word(word);
         match self.closures.node(closure) {
             Some(_) => closure,
@@ -492,7 +498,6 @@ pub(super) unsafe fn make_closure(
     // SAFETY: validation checked the shape, and the list's slots.
     unsafe {
         let [_, shape, list, _] = (*ip).words;
-        let resources = state.program.interface.resources.len() as u32;
         let mut args = std::mem::take(&mut state.arguments);
         let mut at = list as usize;
         for ty in &state.program.interface.closures[shape as usize].params {
@@ -501,9 +506,8 @@ pub(super) unsafe fn make_closure(
                 at += 1;
                 args.push(match scalar {
                     Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
-                    // Handles come from the program alone, whatever a file says.
                     Scalar::Closure => state.closure(word).word(),
-                    Scalar::Resource => word.min(resources.saturating_sub(1)),
+                    Scalar::Resource => state.resource(word),
                     _ => word,
                 });
             });

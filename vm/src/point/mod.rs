@@ -175,13 +175,17 @@ impl PointMachine {
             .chunks_exact(3)
             .zip(self.outputs.chunks_exact_mut(3));
         for ((&scalar, &lanes), (from, to)) in self.output_scalars.iter().zip(lanes).zip(words) {
-            to[0] = from[0];
+            to[0] = match scalar {
+                Scalar::F32 => leaving(f32::from_bits(from[0])).to_bits(),
+                Scalar::Closure => self.state.closure(from[0]).word(),
+                Scalar::Resource => self.state.resource(from[0]),
+                Scalar::I32 | Scalar::U32 | Scalar::Bool => from[0],
+            };
             if scalar == Scalar::F32 {
                 let shadow = |direction, word: u32| {
                     let bits = if lanes.has(direction) { word } else { 0 };
                     leaving(read_shadow(f32::from_bits(bits))).to_bits()
                 };
-                to[0] = leaving(f32::from_bits(from[0])).to_bits();
                 to[1] = shadow(Direction::X, from[1]);
                 to[2] = shadow(Direction::Y, from[2]);
             }

@@ -467,3 +467,40 @@ fn what_does_not_fit_is_refused() {
     let error = lower(&module(&text)).expect_err("65 times 2^18 words");
     assert_eq!(error.code, adumbra_ir::Code::ProgramTooLarge);
 }
+
+#[test]
+fn frames_that_recursion_saves_are_bounded() {
+    // Every activation keeps 3,000 elements, so that their own limit is met at 4 million, and what is saved at 2^25 words.
+    let text = "
+        global x: float
+        output s: float
+        entry main
+        fn main() -> (f32) ^0 {
+            %0: f32:xy = global x[0]
+            %1: f32 = call deep(%0)
+            return %1
+        }
+        fn deep(%0: f32:xy) -> (f32) ^0 {
+            array &0: f32:xy[3000]
+            %1: i32 = const 0
+            store &0[%1], %0
+            %2: f32 = call deep(%0)
+            %3: f32:xy = load &0[%1]
+            %4: f32 = ddx %3
+            return %4
+        }";
+    let program = Arc::new(bytecode(text));
+    for (array_elements, kind) in [
+        (1 << 22, FaultKind::ArraySize),
+        (1 << 24, FaultKind::CallDepth),
+    ] {
+        let limits = Limits {
+            array_elements,
+            call_depth: 5_000,
+            ..Limits::default()
+        };
+        let mut machine = PointMachine::new(program.clone(), limits);
+        assert_eq!(run(&mut machine, &[0.0; 3], &[]), Outcome::Stopped);
+        assert_eq!(machine.faults().stopped().map(|f| f.kind), Some(kind));
+    }
+}

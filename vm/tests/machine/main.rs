@@ -1,5 +1,6 @@
 //! The machine from outside: IR in, bits out.
 
 mod control;
+mod files;
 mod rows;
 mod support;

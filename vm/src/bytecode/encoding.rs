@@ -1,0 +1,159 @@
+//! Opcodes as bytes: a tag and its fields, one byte each.
+//!
+//! The table below is the whole of it, for both directions. A tag is never used again for something else; new ones are added, and the
+//! version of the file format rises when the meaning of one changes.
+
+use super::instruction::{Opcode, Pattern};
+use adumbra_ir::module::Channels;
+use adumbra_ir::ops::Op;
+use adumbra_ir::types::{Direction, Lanes};
+
+/// Bytes of an opcode: its tag, its fields, zeros.
+pub(super) type Encoded = [u8; 4];
+
+/// What an opcode holds, as a byte.
+trait Field: Sized {
+    fn byte(self) -> u8;
+    fn from_byte(byte: u8) -> Option<Self>;
+}
+
+impl Field for bool {
+    fn byte(self) -> u8 {
+        self.into()
+    }
+    fn from_byte(byte: u8) -> Option<bool> {
+        (byte < 2).then_some(byte == 1)
+    }
+}
+
+impl Field for Lanes {
+    fn byte(self) -> u8 {
+        self.bits()
+    }
+    fn from_byte(byte: u8) -> Option<Lanes> {
+        (byte < 4).then(|| Lanes::from_bits(byte))
+    }
+}
+
+impl Field for Pattern {
+    fn byte(self) -> u8 {
+        self.0
+    }
+    fn from_byte(byte: u8) -> Option<Pattern> {
+        Some(Pattern(byte))
+    }
+}
+
+impl Field for Direction {
+    fn byte(self) -> u8 {
+        self as u8
+    }
+    fn from_byte(byte: u8) -> Option<Direction> {
+        Direction::BOTH.get(usize::from(byte)).copied()
+    }
+}
+
+impl Field for Channels {
+    fn byte(self) -> u8 {
+        self as u8
+    }
+    fn from_byte(byte: u8) -> Option<Channels> {
+        [Channels::Color, Channels::Alpha]
+            .get(usize::from(byte))
+            .copied()
+    }
+}
+
+/// By its position in the table of ops, which a file has a table of its own for.
+impl Field for Op {
+    fn byte(self) -> u8 {
+        self as u8
+    }
+    fn from_byte(byte: u8) -> Option<Op> {
+        Op::ALL.get(usize::from(byte)).copied()
+    }
+}
+
+macro_rules! encoding {
+    ($($tag:literal $opcode:ident $(($($field:ident),+))?;)*) => {
+        impl Opcode {
+            /// As bytes.
+            pub(super) fn encode(self) -> Encoded {
+                let mut bytes = [0; 4];
+                let mut rest = bytes.iter_mut();
+                let mut put = |byte: u8| *rest.next().expect("an opcode has at most three fields") = byte;
+                match self {
+                    $(Opcode::$opcode $(($($field),+))? => {
+                        put($tag);
+                        $($(put($field.byte());)+)?
+                    })*
+                }
+                bytes
+            }
+
+            /// From bytes, if they are an opcode's.
+            pub(super) fn decode(bytes: Encoded) -> Option<Opcode> {
+                let mut rest = bytes[1..].iter().copied();
+                let opcode = match bytes[0] {
+                    $($tag => {
+                        $($(let $field = Field::from_byte(rest.next()?)?;)+)?
+                        Opcode::$opcode $(($($field),+))?
+                    })*
+                    _ => return None,
+                };
+                rest.all(|byte| byte == 0).then_some(opcode)
+            }
+        }
+    };
+}
+
+encoding! {
+    1 Row(op, pattern);
+    2 Branch(op, when);
+    3 BranchIf(when);
+    4 Jump;
+    5 Loop;
+    6 Move(to, from);
+    7 Global(lanes);
+    8 Shadow(direction);
+    9 Load(to, from);
+    10 Store(to, from);
+    11 ArrayZero;
+    12 ArrayCopy;
+    13 ArrayFromSaved;
+    14 ArrayToSaved;
+    15 Save;
+    16 Restore;
+    17 Call;
+    18 Return;
+    19 Sample(channels, u, v);
+    20 MakeClosure;
+    21 ClosureAdd;
+    22 ClosureScale;
+    23 ClosureTint;
+    24 Unreachable;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_an_opcode_are_the_bytes_of_that_opcode() {
+        let mut opcodes = 0;
+        for tag in 0..=255 {
+            for field in 0..=255 {
+                for other in [0, 1, 2, 3, 64] {
+                    let bytes = [tag, field, other, 0];
+                    if let Some(opcode) = Opcode::decode(bytes) {
+                        assert_eq!(opcode.encode(), bytes);
+                        opcodes += 1;
+                    }
+                }
+            }
+        }
+        assert!(opcodes > 500);
+        assert_eq!(Opcode::decode([0; 4]), None);
+        assert_eq!(Opcode::decode([4, 0, 0, 1]), None);
+    }
+}

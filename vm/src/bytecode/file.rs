@@ -1,0 +1,452 @@
+//! Bytecode as a file.
+//!
+//! `magic, version, checksum` in 16 bytes, then the program: numbers as LEB128, texts and lists behind their lengths, opcodes as
+//! [`encoding`](super::encoding) says, rows by a table of the names of those in use. What is written is described once, by
+//! [`program`], for both directions.
+//!
+//! A file is read in three steps, and none trusts the one before: the checksum finds accidents, reading bounds every length by the bytes
+//! that there are, and validation checks all that running relies on.
+
+use super::instruction::{Instruction, Opcode};
+use super::{Array, Bytecode, Function, Interface};
+use adumbra_ir::codes::Code;
+use adumbra_ir::diagnostic::Diagnostic;
+use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
+use adumbra_ir::module::{ClosureShape, Global, Input, Output};
+use adumbra_ir::ops::Op;
+use adumbra_ir::span::{FileId, Span};
+use adumbra_ir::types::{Lanes, Scalar, StructType, Type};
+use std::sync::Arc;
+
+/// What a bytecode file begins with.
+pub const MAGIC: [u8; 4] = *b"\x7fadb";
+
+/// The version of the format that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+const HEADER: usize = 16;
+
+/// FNV-1a, 64 bits.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
+}
+
+impl Bytecode {
+    /// As the bytes of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer {
+            bytes: vec![0; HEADER],
+            ops: Vec::new(),
+        };
+        for instruction in &self.code {
+            if let Opcode::Row(op, _) | Opcode::Branch(op, _) = instruction.opcode
+                && !writer.ops.contains(&op)
+            {
+                writer.ops.push(op);
+            }
+        }
+        let done = program(&mut writer, &mut self.clone());
+        debug_assert!(done.is_ok(), "writing does not fail");
+        let mut bytes = writer.bytes;
+        let sum = checksum(&bytes[HEADER..]);
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[8..HEADER].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    /// From the bytes of a file, which may be anything.
+    ///
+    /// # Errors
+    /// `NotBytecode`, `BytecodeVersion`, `BytecodeDamaged` or `BytecodeInvalid`, without a span.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Bytecode, Diagnostic> {
+        let error = |code, message: String| {
+            Diagnostic::new(code, Span::default(), message).help("compile the shader again")
+        };
+        let (Some(header), true) = (bytes.get(..HEADER), bytes.starts_with(&MAGIC)) else {
+            let message = "this is not a bytecode file: its first bytes are others";
+            return Err(error(Code::NotBytecode, message.to_owned()));
+        };
+        let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| header[at + i]));
+        if word(4) != VERSION {
+            let message = format!(
+                "the file has format {}, and only {VERSION} is read",
+                word(4)
+            );
+            return Err(error(Code::BytecodeVersion, message));
+        }
+        let payload = &bytes[HEADER..];
+        if u64::from(word(8)) | u64::from(word(12)) << 32 != checksum(payload) {
+            let message = "the bytecode file is damaged: its checksum is another";
+            return Err(error(Code::BytecodeDamaged, message.to_owned()));
+        }
+        let mut reader = Reader {
+            bytes: payload,
+            ops: Vec::new(),
+        };
+        let mut out = Bytecode::default();
+        let read = program(&mut reader, &mut out).and_then(|()| match reader.bytes {
+            [] => super::validate::validate(&out),
+            _ => Err("there are bytes behind its end".to_owned()),
+        });
+        match read {
+            Ok(()) => Ok(out),
+            Err(what) => Err(error(
+                Code::BytecodeInvalid,
+                format!("the bytecode file is invalid: {what}"),
+            )),
+        }
+    }
+}
+
+type Done = Result<(), String>;
+
+/// One direction: every method takes a place that is written to the file, or set from it.
+trait Stream {
+    fn byte(&mut self, byte: &mut u8) -> Done;
+    fn word(&mut self, word: &mut u32) -> Done;
+    fn text(&mut self, text: &mut String) -> Done;
+    /// A list: its length, bounded by the bytes that there are, then its elements, each read into a copy of `blank`.
+    fn list<T: Clone>(
+        &mut self,
+        list: &mut Vec<T>,
+        blank: &T,
+        each: impl FnMut(&mut Self, &mut T) -> Done,
+    ) -> Done;
+    fn ops(&mut self) -> &mut Vec<Op>;
+    fn opcode(&mut self, opcode: &mut Opcode) -> Done;
+}
+
+struct Writer {
+    bytes: Vec<u8>,
+    ops: Vec<Op>,
+}
+
+impl Stream for Writer {
+    fn byte(&mut self, byte: &mut u8) -> Done {
+        self.bytes.push(*byte);
+        Ok(())
+    }
+
+    fn word(&mut self, word: &mut u32) -> Done {
+        let mut rest = *word;
+        while rest >= 0x80 {
+            self.bytes.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        self.bytes.push(rest as u8);
+        Ok(())
+    }
+
+    fn text(&mut self, text: &mut String) -> Done {
+        self.word(&mut (text.len() as u32))?;
+        self.bytes.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    fn list<T: Clone>(
+        &mut self,
+        list: &mut Vec<T>,
+        _: &T,
+        mut each: impl FnMut(&mut Self, &mut T) -> Done,
+    ) -> Done {
+        self.word(&mut (list.len() as u32))?;
+        list.iter_mut().try_for_each(|item| each(self, item))
+    }
+
+    fn ops(&mut self) -> &mut Vec<Op> {
+        &mut self.ops
+    }
+
+    fn opcode(&mut self, opcode: &mut Opcode) -> Done {
+        let mut bytes = opcode.encode();
+        if let Opcode::Row(op, _) | Opcode::Branch(op, _) = opcode {
+            let number = self.ops.iter().position(|o| o == op);
+            bytes[1] = number.expect("all ops in use were collected") as u8;
+        }
+        self.bytes.extend_from_slice(&bytes);
+        Ok(())
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    ops: Vec<Op>,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Result<u8, String> {
+        let (&first, rest) = self.bytes.split_first().ok_or("it ends too early")?;
+        self.bytes = rest;
+        Ok(first)
+    }
+
+    /// A length of something whose elements take at least one byte.
+    fn len(&mut self) -> Result<usize, String> {
+        let mut len = 0;
+        self.word(&mut len)?;
+        let len = len as usize;
+        if len > self.bytes.len() {
+            return Err("a list is longer than the file".to_owned());
+        }
+        Ok(len)
+    }
+}
+
+impl Stream for Reader<'_> {
+    fn byte(&mut self, byte: &mut u8) -> Done {
+        *byte = self.next()?;
+        Ok(())
+    }
+
+    fn word(&mut self, word: &mut u32) -> Done {
+        let mut all = 0;
+        for shift in [0, 7, 14, 21, 28] {
+            let byte = self.next()?;
+            all |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                *word = u32::try_from(all).map_err(|_| "a number has more than 32 bits")?;
+                return Ok(());
+            }
+        }
+        Err("a number has more than 32 bits".to_owned())
+    }
+
+    fn text(&mut self, text: &mut String) -> Done {
+        let len = self.len()?;
+        let (bytes, rest) = self.bytes.split_at(len);
+        self.bytes = rest;
+        *text = String::from_utf8(bytes.to_vec()).map_err(|_| "a text is not UTF-8")?;
+        Ok(())
+    }
+
+    fn list<T: Clone>(
+        &mut self,
+        list: &mut Vec<T>,
+        blank: &T,
+        mut each: impl FnMut(&mut Self, &mut T) -> Done,
+    ) -> Done {
+        for _ in 0..self.len()? {
+            let mut item = blank.clone();
+            each(self, &mut item)?;
+            list.push(item);
+        }
+        Ok(())
+    }
+
+    fn ops(&mut self) -> &mut Vec<Op> {
+        &mut self.ops
+    }
+
+    fn opcode(&mut self, opcode: &mut Opcode) -> Done {
+        let mut bytes = [self.next()?, self.next()?, self.next()?, self.next()?];
+        const WITH_OP: [u8; 2] = [1, 2];
+        if WITH_OP.contains(&bytes[0]) {
+            let op = self.ops.get(usize::from(bytes[1]));
+            bytes[1] = *op.ok_or("an instruction names no op")? as u8;
+        }
+        *opcode = Opcode::decode(bytes).ok_or("an instruction is unknown")?;
+        Ok(())
+    }
+}
+
+/// The whole file behind its header.
+fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
+    op_names(s)?;
+    interface(s, &mut p.interface)?;
+    s.list(&mut p.constants, &0, |s, constant| s.word(constant))?;
+    s.word(&mut p.slots)?;
+    let array = Array {
+        base: 0,
+        len: 0,
+        lanes: Lanes::NONE,
+    };
+    s.list(&mut p.arrays, &array, |s, array| {
+        s.word(&mut array.base)?;
+        s.word(&mut array.len)?;
+        lanes(s, &mut array.lanes)
+    })?;
+    s.list(&mut p.lists, &0, |s, slot| s.word(slot))?;
+    let instruction = Instruction::new(Opcode::Return, []);
+    s.list(&mut p.code, &instruction, |s, instruction| {
+        s.opcode(&mut instruction.opcode)?;
+        let roles = instruction.opcode.roles();
+        for (word, role) in instruction.words.iter_mut().zip(roles) {
+            if role != super::Role::Nothing {
+                s.word(word)?;
+            }
+        }
+        Ok(())
+    })?;
+    let function = Function {
+        name: String::new(),
+        variant: 0,
+        start: 0,
+        span: Span::default(),
+        elements: 0,
+    };
+    s.list(&mut p.functions, &function, |s, function| {
+        s.text(&mut function.name)?;
+        s.word(&mut function.variant)?;
+        s.word(&mut function.start)?;
+        span(s, &mut function.span)?;
+        s.word(&mut function.elements)
+    })?;
+    s.word(&mut p.entry)?;
+    s.list(&mut p.output_lanes, &Lanes::NONE, lanes)?;
+    let mut recursive = p.recursive.into();
+    s.byte(&mut recursive)?;
+    p.recursive = recursive != 0;
+    s.list(&mut p.spans, &Default::default(), |s, (position, at)| {
+        s.word(position)?;
+        span(s, at)
+    })
+}
+
+fn op_names(s: &mut impl Stream) -> Done {
+    let mut names: Vec<String> = s.ops().iter().map(|op| op.info().name.to_owned()).collect();
+    s.list(&mut names, &String::new(), |s, name| s.text(name))?;
+    let unknown = |name: &String| format!("it uses an op that is not known here, `{name}`");
+    let ops: Result<Vec<Op>, String> = names
+        .iter()
+        .map(|n| Op::from_name(n).ok_or_else(|| unknown(n)))
+        .collect();
+    *s.ops() = ops?;
+    Ok(())
+}
+
+fn interface(s: &mut impl Stream, i: &mut Interface) -> Done {
+    let (name, ty) = (String::new(), Type::FLOAT);
+    let global = Global {
+        name: name.clone(),
+        ty: ty.clone(),
+    };
+    s.list(&mut i.globals, &global, |s, global| {
+        s.text(&mut global.name)?;
+        whole_type(s, &mut global.ty)
+    })?;
+    s.list(&mut i.textures, &name, |s, name| s.text(name))?;
+    s.list(&mut i.resources, &name, |s, name| s.text(name))?;
+    let shape = ClosureShape {
+        name: name.clone(),
+        params: Vec::new(),
+    };
+    s.list(&mut i.closures, &shape, |s, shape| {
+        s.text(&mut shape.name)?;
+        s.list(&mut shape.params, &ty, whole_type)
+    })?;
+    let input = Input {
+        name: name.clone(),
+        ty: ty.clone(),
+        default: Vec::new(),
+    };
+    s.list(&mut i.inputs, &input, |s, input| {
+        s.text(&mut input.name)?;
+        whole_type(s, &mut input.ty)?;
+        s.list(&mut input.default, &0, |s, word| s.word(word))
+    })?;
+    let output = Output { name, ty };
+    s.list(&mut i.outputs, &output, |s, output| {
+        s.text(&mut output.name)?;
+        whole_type(s, &mut output.ty)
+    })
+}
+
+fn lanes(s: &mut impl Stream, lanes: &mut Lanes) -> Done {
+    let mut bits = lanes.bits();
+    s.byte(&mut bits)?;
+    *lanes = Lanes::from_bits(bits);
+    Ok(())
+}
+
+fn span(s: &mut impl Stream, span: &mut Span) -> Done {
+    let mut file = span.file.0.into();
+    s.word(&mut file)?;
+    s.word(&mut span.start)?;
+    s.word(&mut span.end)?;
+    span.file = FileId(u16::try_from(file).map_err(|_| "a place is in no file")?);
+    Ok(())
+}
+
+fn whole_type(s: &mut impl Stream, ty: &mut Type) -> Done {
+    type_within(s, ty, MAX_TYPE_DEPTH).map(|_| ())
+}
+
+/// A type that nests at most `depth` deep. Gives its number of scalars.
+fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, String> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err("a type nests too deep".to_owned());
+    };
+    let mut tag = match ty {
+        Type::Scalar(_) => 0,
+        Type::Vector(_) => 1,
+        Type::Matrix(_) => 2,
+        Type::Array(..) => 3,
+        Type::Struct(_) => 4,
+    };
+    s.byte(&mut tag)?;
+    let scalars = match tag {
+        0 => {
+            let mut number = 0;
+            if let Type::Scalar(scalar) = ty {
+                number = *scalar as u8;
+            }
+            s.byte(&mut number)?;
+            let scalar = Scalar::ALL.get(usize::from(number));
+            *ty = Type::Scalar(*scalar.ok_or("a type is unknown")?);
+            1
+        }
+        1 | 2 => {
+            let mut n = 0;
+            if let Type::Vector(m) | Type::Matrix(m) = ty {
+                n = *m;
+            }
+            s.byte(&mut n)?;
+            if !(2..=4).contains(&n) {
+                return Err("a vector or matrix has not 2 to 4 rows".to_owned());
+            }
+            let matrix = tag == 2;
+            *ty = if matrix {
+                Type::Matrix(n)
+            } else {
+                Type::Vector(n)
+            };
+            let n = u64::from(n);
+            if matrix { n * n } else { n }
+        }
+        3 => {
+            let (mut element, mut len) = (Type::FLOAT, 0);
+            if let Type::Array(e, n) = ty {
+                (element, len) = ((**e).clone(), *n);
+            }
+            s.word(&mut len)?;
+            let scalars = type_within(s, &mut element, depth)?;
+            *ty = Type::Array(Arc::new(element), len);
+            scalars * u64::from(len)
+        }
+        4 => {
+            let (mut name, mut members) = (String::new(), Vec::new());
+            if let Type::Struct(whole) = ty {
+                name.clone_from(&whole.name);
+                members.clone_from(&whole.members);
+            }
+            s.text(&mut name)?;
+            // The struct itself counts, so that arrays of empty ones are bounded too.
+            let mut scalars = 1;
+            let member = (String::new(), Type::FLOAT);
+            s.list(&mut members, &member, |s, (name, ty)| {
+                s.text(name)?;
+                scalars += type_within(s, ty, depth)?;
+                Ok(())
+            })?;
+            *ty = Type::Struct(Arc::new(StructType { name, members }));
+            scalars
+        }
+        _ => return Err("a type is unknown".to_owned()),
+    };
+    if scalars > MAX_TYPE_SCALARS {
+        return Err("a type has too many scalars".to_owned());
+    }
+    Ok(scalars)
+}

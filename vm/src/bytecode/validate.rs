@@ -1,0 +1,296 @@
+//! Checks everything that an engine relies on when it runs a program without looking.
+//!
+//! Afterwards: every slot, with the shadows that an instruction reads or writes there, is in the file, and no constant is written; targets,
+//! functions, arrays, textures, shapes and lists exist, with the lanes that the opcode was told; control stays in its function, goes
+//! forward but for loops, and does not run off the end; each global word is one of the host's. What cannot be known beforehand is checked
+//! as it happens: element indices, the two stacks, handles of closures and resources. So any program ends within its budget of steps and
+//! depth, and touches nothing that is not its own.
+
+use super::{Array, Bytecode, Instruction, MAX_SLOTS, Opcode, Role, Slot};
+use adumbra_ir::module::ClosureShape;
+use adumbra_ir::ops::Op;
+use adumbra_ir::ops::row::Kind;
+use adumbra_ir::types::{Direction, Lanes, Scalar};
+
+type Valid = Result<(), String>;
+
+/// Checks a program. See the head of the file.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn validate(program: &Bytecode) -> Valid {
+    let mut checker = Checker {
+        program,
+        global_words: program.interface.global_words() as u64,
+        shapes: Vec::new(),
+    };
+    checker.interface()?;
+    checker.layout()?;
+    checker.shapes();
+    checker.functions()?;
+    let mut function = 0;
+    for (position, instruction) in (0..).zip(&program.code) {
+        if program
+            .functions
+            .get(function + 1)
+            .is_some_and(|f| f.start == position)
+        {
+            function += 1;
+        }
+        let valid = checker.instruction(position, instruction, function);
+        valid.map_err(|what| format!("instruction {position}: {what}"))?;
+    }
+    Ok(())
+}
+
+struct Checker<'p> {
+    program: &'p Bytecode,
+    global_words: u64,
+    shapes: Vec<Shape>,
+}
+
+/// What matters of a closure shape.
+struct Shape {
+    arguments: usize,
+    /// Whether a resource is among them.
+    resource: bool,
+}
+
+fn check(holds: bool, what: &str) -> Valid {
+    if holds { Ok(()) } else { Err(what.to_owned()) }
+}
+
+impl Checker<'_> {
+    fn interface(&self) -> Valid {
+        let i = &self.program.interface;
+        // Types are short to write but long to walk, so their sizes come first.
+        let most = MAX_SLOTS as usize;
+        let outputs: usize = i.outputs.iter().map(|o| o.ty.scalar_count()).sum();
+        let arguments: usize = (0..i.closures.len()).map(|c| i.arguments(c)).sum();
+        check(
+            self.global_words <= most as u64,
+            "the globals are too large",
+        )?;
+        check(i.input_words() <= most, "the inputs are too large")?;
+        check(3 * outputs <= most, "the outputs are too large")?;
+        check(arguments <= most, "the closures are too large")?;
+        for input in &i.inputs {
+            let words = input.default.len() == input.ty.scalar_count();
+            check(words, "a default has not its type's words")?;
+        }
+        let scalars = i.output_scalars();
+        let lanes = &self.program.output_lanes;
+        check(
+            lanes.len() == scalars.len(),
+            "an output has no shadows said",
+        )?;
+        for (&scalar, lanes) in scalars.iter().zip(lanes) {
+            let fits = scalar == Scalar::F32 || lanes.is_none();
+            check(fits, "an output that is no float has shadows")?;
+        }
+        Ok(())
+    }
+
+    fn layout(&self) -> Valid {
+        let p = self.program;
+        let slots = u64::from(p.slots);
+        check(p.slots <= MAX_SLOTS, "it has too many slots")?;
+        check(
+            p.constants.len() <= MAX_SLOTS as usize,
+            "it has too many constants",
+        )?;
+        let fixed = 3 * p.output_lanes.len() + p.interface.input_words();
+        check(fixed as u64 <= slots, "outputs and inputs have no slots")?;
+        for array in &p.arrays {
+            check(array.len > 0, "an array has no elements")?;
+            let end = u64::from(array.base) + u64::from(array.len) * u64::from(array.stride());
+            check(end <= slots, "an array is outside of the slots")?;
+        }
+        for &slot in &p.lists {
+            self.read(slot, Lanes::NONE)?;
+        }
+        let rising = p.spans.windows(2).all(|s| s[0].0 < s[1].0);
+        check(rising, "its places are not in order")
+    }
+
+    fn shapes(&mut self) {
+        let interface = &self.program.interface;
+        let shapes = interface.closures.iter().enumerate();
+        let shape = |(index, shape): (usize, &ClosureShape)| {
+            let mut resource = false;
+            for ty in &shape.params {
+                ty.for_each_scalar(&mut |scalar| resource |= scalar == Scalar::Resource);
+            }
+            let arguments = interface.arguments(index);
+            Shape {
+                arguments,
+                resource,
+            }
+        };
+        self.shapes = shapes.map(shape).collect();
+    }
+
+    fn functions(&self) -> Valid {
+        let p = self.program;
+        check(
+            (p.entry as usize) < p.functions.len(),
+            "the shader is missing",
+        )?;
+        check(
+            p.functions[0].start == 0,
+            "code stands before all functions",
+        )?;
+        let rising = p.functions.windows(2).all(|f| f[0].start < f[1].start);
+        check(rising, "functions are not in order")?;
+        for function in 0..p.functions.len() {
+            let last = (self.end(function) as usize)
+                .checked_sub(1)
+                .and_then(|l| p.code.get(l));
+            let ends = last.is_some_and(|i| i.opcode.ends());
+            check(ends, "control runs off the end of a function")?;
+        }
+        Ok(())
+    }
+
+    /// One past the last instruction of a function.
+    fn end(&self, function: usize) -> u32 {
+        let next = self.program.functions.get(function + 1);
+        next.map_or(self.program.code.len() as u32, |f| f.start)
+    }
+
+    fn instruction(&self, position: u32, instruction: &Instruction, function: usize) -> Valid {
+        let p = self.program;
+        let (opcode, words) = (instruction.opcode, instruction.words);
+        self.opcode(opcode)?;
+        for (i, (&word, role)) in words.iter().zip(opcode.roles()).enumerate() {
+            let index = word as usize;
+            match role {
+                Role::Nothing => check(word == 0, "an unused word is not zero")?,
+                Role::Write(lanes) => self.written(word, lanes)?,
+                Role::Read(lanes) => self.read(word, lanes)?,
+                Role::Target => {
+                    let range = p.functions[function].start..self.end(function);
+                    check(
+                        range.contains(&word),
+                        "the target is in no function of its own",
+                    )?;
+                    let backward = opcode == Opcode::Loop;
+                    check(
+                        (word <= position) == backward,
+                        "it jumps in the wrong direction",
+                    )?;
+                }
+                Role::Function => check(index < p.functions.len(), "the function is missing")?,
+                Role::Array => check(index < p.arrays.len(), "the array is missing")?,
+                Role::Texture => {
+                    check(index < p.interface.textures.len(), "the texture is missing")?;
+                }
+                Role::Shape => self.shape(index)?,
+                Role::WriteList(n) => {
+                    for &slot in self.list(word, n as usize)? {
+                        self.written(slot, Lanes::NONE)?;
+                    }
+                }
+                Role::ReadList(n) => self.list(word, n as usize).map(|_| ())?,
+                Role::Arguments => {
+                    let shape = &self.shapes[words[i - 1] as usize];
+                    self.list(word, shape.arguments).map(|_| ())?;
+                }
+                Role::Number => {}
+            }
+        }
+        let [a, b, c, _] = words.map(u64::from);
+        let array = |word: u32| -> Array { p.arrays[word as usize] };
+        match opcode {
+            Opcode::Global(lanes) => {
+                let last = b + c * u64::from(extent(lanes));
+                check(last < self.global_words, "the global is missing")
+            }
+            Opcode::Save | Opcode::Restore => check(
+                a + b <= u64::from(p.slots),
+                "the frame is outside of the slots",
+            ),
+            Opcode::Load(_, from) => {
+                check(array(words[1]).lanes == from, "the array has other shadows")
+            }
+            Opcode::Store(to, _) => {
+                check(array(words[0]).lanes == to, "the array has other shadows")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the fields of an opcode fit each other.
+    fn opcode(&self, opcode: Opcode) -> Valid {
+        match opcode {
+            Opcode::Row(op, pattern) => {
+                let (info, result) = (op.info(), pattern.result());
+                let discrete = !info.differentiable();
+                check(
+                    !(discrete && pattern.0 != 0),
+                    "a row without derivative has shadows",
+                )?;
+                for i in 0..3 {
+                    let lanes = pattern.operand(i);
+                    let float = info.operands.get(i) == Some(&Kind::Float);
+                    let fits = result.contains(lanes) && (float || lanes.is_none());
+                    check(fits, "an operand has shadows that do not count")?;
+                }
+                Ok(())
+            }
+            Opcode::Branch(op, _) => check(decides(op), "the row is no condition"),
+            Opcode::Move(to, from) | Opcode::Store(to, from) => {
+                check(to.contains(from), "a shadow goes nowhere")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn shape(&self, index: usize) -> Valid {
+        let shape = self.shapes.get(index).ok_or("the closure is missing")?;
+        let has = !shape.resource || !self.program.interface.resources.is_empty();
+        check(has, "the closure wants a resource, of which there are none")
+    }
+
+    fn list(&self, start: u32, count: usize) -> Result<&[u32], String> {
+        let rest = self.program.lists.get(start as usize..);
+        let list = rest.and_then(|r| r.get(..count));
+        list.ok_or_else(|| "the list is missing".to_owned())
+    }
+
+    fn written(&self, slot: u32, lanes: Lanes) -> Valid {
+        check(Slot(slot).as_constant().is_none(), "a constant is written")?;
+        self.read(slot, lanes)
+    }
+
+    fn read(&self, slot: u32, lanes: Lanes) -> Valid {
+        match Slot(slot).as_constant() {
+            Some(index) => {
+                check(lanes.is_none(), "a constant has shadows")?;
+                check(
+                    (index as usize) < self.program.constants.len(),
+                    "the constant is missing",
+                )
+            }
+            None => {
+                let last = u64::from(slot) + u64::from(extent(lanes));
+                check(last < u64::from(self.program.slots), "the slot is missing")
+            }
+        }
+    }
+}
+
+/// Slots from a value to the last of its shadows.
+fn extent(lanes: Lanes) -> u32 {
+    if lanes.has(Direction::Y) {
+        2
+    } else {
+        u32::from(lanes.has(Direction::X))
+    }
+}
+
+/// Whether a row can decide a branch.
+fn decides(op: Op) -> bool {
+    let info = op.info();
+    !info.differentiable() && info.result == Kind::Bool && !info.faulting
+}
