@@ -137,7 +137,7 @@ impl Row<2> for Div {
         usage: "a / b",
         doc: "The quotient, rounded to nearest even; infinite or NaN where b is 0.",
         derivative: "r·a′ - (v·r)·b′ with r = 1/b",
-        kink: "at b = 0 the partials are infinite or NaN",
+        kink: "where 1/b overflows (b is 0 or a least denormal) the partials are infinite or NaN",
         singular: true,
         operands: &[Kind::Float; 2],
         test: &[between(-100.0, 100.0), between(0.1, 10.0)],

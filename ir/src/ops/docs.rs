@@ -33,7 +33,7 @@ pub fn table() -> String {
     page
 }
 
-/// How exact the value is, in words: `exact to rounding` or `≤ 0.9 ulp`.
+/// How exact the value is, in units in the last place: `rounded once` or `≤ 0.9`.
 pub fn accuracy(info: &Info) -> String {
     match info.ulp {
         0.0 => String::from("rounded once"),

@@ -211,7 +211,12 @@ impl Lane for f32 {
     }
     #[inline(always)]
     fn rare(mask: bool, slow: impl FnOnce() -> f32, fast: f32) -> f32 {
-        if mask { slow() } else { fast }
+        if mask {
+            std::hint::cold_path();
+            slow()
+        } else {
+            fast
+        }
     }
     #[inline(always)]
     fn call_out(f: fn(f32, f32) -> f32, a: f32, b: f32) -> f32 {

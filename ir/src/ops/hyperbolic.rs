@@ -17,7 +17,7 @@ impl Row<1> for Sinh {
         derivative: "cosh(t)·t′",
         singular: true,
         test: &[between(-10.0, 10.0)],
-        ulp: 1.0,
+        ulp: 0.8,
         ..Info::SMOOTH
     };
 
@@ -48,7 +48,7 @@ impl Row<1> for Cosh {
         derivative: "sinh(t)·t′",
         singular: true,
         test: &[between(-10.0, 10.0)],
-        ulp: 1.0,
+        ulp: 0.9,
         ..Info::SMOOTH
     };
 

@@ -19,7 +19,7 @@ impl Row<1> for Sin {
         doc: "The sine of t radians.",
         derivative: "cos(t)·t′",
         test: &[between(-10.0, 10.0)],
-        ulp: 1.0,
+        ulp: 0.9,
         ..Info::SMOOTH
     };
 
@@ -49,7 +49,7 @@ impl Row<1> for Cos {
         doc: "The cosine of t radians.",
         derivative: "-sin(t)·t′",
         test: &[between(-10.0, 10.0)],
-        ulp: 1.0,
+        ulp: 0.9,
         ..Info::SMOOTH
     };
 
@@ -122,7 +122,7 @@ impl Row<1> for Asin {
         derivative: "t′/√(1 - t²)",
         kink: "at ±1, where the slope is infinite, and beyond, the derivative is 0",
         test: &[between(-0.95, 0.95)],
-        ulp: 1.0,
+        ulp: 0.7,
         ..Info::SMOOTH
     };
 
@@ -157,7 +157,7 @@ impl Row<1> for Acos {
         derivative: "-t′/√(1 - t²)",
         kink: "at ±1, where the slope is infinite, and beyond, the derivative is 0",
         test: &[between(-0.95, 0.95)],
-        ulp: 1.0,
+        ulp: 0.7,
         ..Info::SMOOTH
     };
 
