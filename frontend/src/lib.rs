@@ -5,14 +5,22 @@
 pub mod ast;
 mod audit;
 mod brackets;
+pub mod check;
 mod explain;
 mod grammar;
 pub mod interner;
 pub mod lexer;
 pub mod limits;
+pub mod lower;
 mod nesting;
 mod parse;
+#[cfg(test)]
+mod tests;
 pub mod token;
 
 pub use interner::{Interner, Symbol};
+pub use lower::lower;
+/// The file that spans in functions of the standard library lie in.
+pub const LIBRARY: adumbra_ir::FileId = adumbra_ir::FileId(u16::MAX);
+
 pub use parse::{Reply, parse, parse_expression, parse_repl};

@@ -12,3 +12,18 @@ pub const MAX_HEIGHT: usize = 256;
 
 /// Most findings that one text reports.
 pub const MAX_DIAGNOSTICS: usize = 32;
+
+/// Most scalars and scalar arrays that a value of one type is made of.
+pub const MAX_LEAVES: usize = 1024;
+
+/// The same for all types of one compilation together.
+pub const MAX_ALL_LEAVES: usize = 1 << 20;
+
+/// Most scalars that the inputs, or the outputs, of one shader have together.
+pub const MAX_SHADER_SCALARS: u64 = 4096;
+
+/// Deepest nesting of structs in structs.
+pub const MAX_STRUCT_DEPTH: usize = 24;
+
+/// Most functions of one name.
+pub const MAX_OVERLOADS: usize = 64;

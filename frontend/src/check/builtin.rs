@@ -1,0 +1,371 @@
+//! Built-in functions: the names under which rows of the op table can be called, and what they take.
+//!
+//! The names of the table's rows are the names in the language; this table adds aliases and int versions, and is searched, not built.
+//! Arguments may be vectors of one width, with scalars standing for every component.
+
+use super::Checker;
+use super::convert::Purpose;
+use super::tree::{Expr, ExprKind};
+use super::types::TypeId;
+use crate::ast;
+use adumbra_ir::ops::row::Kind;
+use adumbra_ir::{Code, Diagnostic, Direction, Op, Span};
+use bumpalo::collections::Vec as BumpVec;
+
+/// What a built-in function does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Builtin {
+    /// A row of floats.
+    Float(Op),
+    /// A row of floats, with rows for ints and uints.
+    Number(Op, Op, Op),
+    /// A row of floats, with one for ints.
+    Signed(Op, Op),
+    /// `clamp`: a row of floats; of ints, the lesser and greater of two.
+    Clamp,
+    /// `atan`: of one operand or, as `atan2`, of two.
+    Atan,
+    /// A row without derivative, on exactly its types.
+    Word(Op),
+    /// `select`
+    Select,
+    /// `ddx`, `ddy`
+    Shadow(Direction),
+}
+
+/// All names but those of derivatives, sorted.
+const BUILTINS: &[(&str, Builtin)] = &[
+    ("abs", Builtin::Signed(Op::Abs, Op::IAbs)),
+    ("acos", Builtin::Float(Op::Acos)),
+    ("asfloat", Builtin::Word(Op::AsFloat)),
+    ("asin", Builtin::Float(Op::Asin)),
+    ("asint", Builtin::Word(Op::AsInt)),
+    ("atan", Builtin::Atan),
+    ("atan2", Builtin::Float(Op::Atan2)),
+    ("cbrt", Builtin::Float(Op::Cbrt)),
+    ("ceil", Builtin::Float(Op::Ceil)),
+    ("clamp", Builtin::Clamp),
+    ("cos", Builtin::Float(Op::Cos)),
+    ("cosh", Builtin::Float(Op::Cosh)),
+    ("exp", Builtin::Float(Op::Exp)),
+    ("exp2", Builtin::Float(Op::Exp2)),
+    ("floor", Builtin::Float(Op::Floor)),
+    ("fmod", Builtin::Float(Op::Fmod)),
+    ("frac", Builtin::Float(Op::Fract)),
+    ("fract", Builtin::Float(Op::Fract)),
+    ("hypot", Builtin::Float(Op::Hypot)),
+    ("inversesqrt", Builtin::Float(Op::Rsqrt)),
+    ("lerp", Builtin::Float(Op::Mix)),
+    ("log", Builtin::Float(Op::Log)),
+    ("log10", Builtin::Float(Op::Log10)),
+    ("log2", Builtin::Float(Op::Log2)),
+    ("max", Builtin::Number(Op::Max, Op::IMax, Op::UMax)),
+    ("min", Builtin::Number(Op::Min, Op::IMin, Op::UMin)),
+    ("mix", Builtin::Float(Op::Mix)),
+    ("mod", Builtin::Float(Op::Mod)),
+    ("pow", Builtin::Float(Op::Pow)),
+    ("round", Builtin::Float(Op::Round)),
+    ("rsqrt", Builtin::Float(Op::Rsqrt)),
+    ("saturate", Builtin::Float(Op::Saturate)),
+    ("select", Builtin::Select),
+    ("sign", Builtin::Signed(Op::Sign, Op::ISign)),
+    ("sin", Builtin::Float(Op::Sin)),
+    ("sinh", Builtin::Float(Op::Sinh)),
+    ("smoothstep", Builtin::Float(Op::SmoothStep)),
+    ("sqrt", Builtin::Float(Op::Sqrt)),
+    ("step", Builtin::Float(Op::Step)),
+    ("tan", Builtin::Float(Op::Tan)),
+    ("tanh", Builtin::Float(Op::Tanh)),
+    ("trunc", Builtin::Float(Op::Trunc)),
+];
+
+/// The names of derivatives, each along x and y; any of [`DERIVATIVE_ENDINGS`] may follow.
+const DERIVATIVES: [(&str, Direction); 8] = [
+    ("ddx", Direction::X),
+    ("ddy", Direction::Y),
+    ("Dx", Direction::X),
+    ("Dy", Direction::Y),
+    ("dFdx", Direction::X),
+    ("dFdy", Direction::Y),
+    ("dpdx", Direction::X),
+    ("dpdy", Direction::Y),
+];
+
+const DERIVATIVE_ENDINGS: [&str; 5] = ["", "_fine", "_coarse", "Fine", "Coarse"];
+
+/// The built-in function of that name.
+pub(super) fn find(name: &str) -> Option<Builtin> {
+    if let Ok(index) = BUILTINS.binary_search_by(|(known, _)| (*known).cmp(name)) {
+        return Some(BUILTINS[index].1);
+    }
+    if !name.starts_with(['d', 'D']) {
+        return None;
+    }
+    let (_, direction) = DERIVATIVES.into_iter().find(|(known, _)| {
+        name.strip_prefix(known)
+            .is_some_and(|ending| DERIVATIVE_ENDINGS.contains(&ending))
+    })?;
+    Some(Builtin::Shadow(direction))
+}
+
+/// Every name that a newcomer may have meant.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let derivatives = DERIVATIVES.iter().map(|(name, _)| *name);
+    BUILTINS.iter().map(|(name, _)| *name).chain(derivatives)
+}
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn call_builtin(
+        &mut self,
+        builtin: Builtin,
+        name: ast::Name,
+        args: &[Expr<'a>],
+        span: Span,
+    ) -> Expr<'a> {
+        if args.iter().any(Expr::is_error) {
+            return Expr::error(span);
+        }
+        let all = |test: fn(TypeId) -> bool| args.iter().all(|arg| test(arg.ty));
+        let all_int = !args.is_empty() && all(|ty| ty == TypeId::INT);
+        let all_integer = !args.is_empty() && all(TypeId::is_integer);
+        match builtin {
+            Builtin::Float(row) => self.float_row(row, name, args, span),
+            Builtin::Signed(_, int) if all_int => self.word_row(int, name, args, span),
+            Builtin::Signed(row, _) => self.float_row(row, name, args, span),
+            Builtin::Number(_, int, _) if all_int => self.word_row(int, name, args, span),
+            Builtin::Number(_, _, uint) if all_integer => self.word_row(uint, name, args, span),
+            Builtin::Number(row, ..) => self.float_row(row, name, args, span),
+            Builtin::Clamp if all_integer && args.len() == 3 => {
+                let (max, min) = match all_int {
+                    true => (Op::IMax, Op::IMin),
+                    false => (Op::UMax, Op::UMin),
+                };
+                let low = self.word_row(max, name, &args[..2], span);
+                self.word_row(min, name, &[low, args[2]], span)
+            }
+            Builtin::Clamp => self.float_row(Op::Clamp, name, args, span),
+            Builtin::Atan if args.len() == 2 => self.float_row(Op::Atan2, name, args, span),
+            Builtin::Atan => self.float_row(Op::Atan, name, args, span),
+            Builtin::Word(row) => self.word_row(row, name, args, span),
+            Builtin::Select => self.select(name, args, span),
+            Builtin::Shadow(direction) => self.shadow(direction, name, args, span),
+        }
+    }
+
+    /// Reports a wrong number of arguments; gives whether it is right.
+    fn counted(
+        &mut self,
+        name: ast::Name,
+        given: usize,
+        takes: usize,
+        usage: &str,
+        span: Span,
+    ) -> bool {
+        if given == takes {
+            return true;
+        }
+        let text = self.text(name.symbol).to_owned();
+        let plural = if takes == 1 { "" } else { "s" };
+        self.report(
+            Diagnostic::new(
+                Code::ArgumentCount,
+                span,
+                format!("`{text}` takes {takes} argument{plural}, and {given} are given"),
+            )
+            .here(format!("{given} given"))
+            .help(format!("write it as `{usage}`")),
+        );
+        false
+    }
+
+    /// A row of floats, component by component.
+    fn float_row(&mut self, row: Op, name: ast::Name, args: &[Expr<'a>], span: Span) -> Expr<'a> {
+        let info = row.info();
+        if !self.counted(name, args.len(), row.arity(), info.usage, span) {
+            return Expr::error(span);
+        }
+        let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
+        let mut widest: Option<Expr<'a>> = None;
+        for &arg in args {
+            let value = match arg.ty.is_vector() {
+                true => arg,
+                false => self.convert(arg, TypeId::FLOAT, Purpose::Operand(name.symbol)),
+            };
+            if value.is_error() {
+                return value;
+            }
+            let width = value.ty.float_count();
+            match widest {
+                _ if width == 1 => {}
+                None => widest = Some(value),
+                Some(other) if other.ty == value.ty => {}
+                Some(other) => {
+                    let (first, second) = (self.show(other.ty), self.show(value.ty));
+                    let text = self.text(name.symbol).to_owned();
+                    self.report(
+                        Diagnostic::new(
+                            Code::TypeMismatch,
+                            span,
+                            format!(
+                                "`{text}` takes vectors of one width, not {first} and {second}"
+                            ),
+                        )
+                        .here("widths differ")
+                        .label(other.span, format!("this is {first}"))
+                        .label(value.span, format!("this is {second}"))
+                        .help("pick components: `.xy`"),
+                    );
+                    return Expr::error(span);
+                }
+            }
+            values.push(value);
+        }
+        Expr {
+            kind: ExprKind::Op(row, values.into_bump_slice()),
+            ty: widest.map_or(TypeId::FLOAT, |widest| widest.ty),
+            span,
+        }
+    }
+
+    /// A row on the types that it says.
+    fn word_row(&mut self, row: Op, name: ast::Name, args: &[Expr<'a>], span: Span) -> Expr<'a> {
+        let info = row.info();
+        if !self.counted(name, args.len(), row.arity(), info.usage, span) {
+            return Expr::error(span);
+        }
+        let ty = |kind: Kind| match kind {
+            Kind::Float => TypeId::FLOAT,
+            Kind::U32 => TypeId::UINT,
+            Kind::Bool => TypeId::BOOL,
+            Kind::I32 | Kind::Int | Kind::Word => TypeId::INT,
+        };
+        let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
+        for (&arg, &kind) in args.iter().zip(info.operands) {
+            let value = self.convert(arg, ty(kind), Purpose::Operand(name.symbol));
+            if value.is_error() {
+                return Expr::error(span);
+            }
+            values.push(value);
+        }
+        Expr {
+            kind: ExprKind::Op(row, values.into_bump_slice()),
+            ty: ty(info.result),
+            span,
+        }
+    }
+
+    /// `select(c, yes, no)`.
+    fn select(&mut self, name: ast::Name, args: &[Expr<'a>], span: Span) -> Expr<'a> {
+        let usage = Op::Select.info().usage;
+        if !self.counted(name, args.len(), 3, usage, span) {
+            return Expr::error(span);
+        }
+        let condition = self.condition(args[0]);
+        let (yes, no) = self.alike(args[1], args[2]);
+        if condition.is_error() || yes.is_error() || no.is_error() {
+            return Expr::error(span);
+        }
+        let ty = yes.ty;
+        if ty == TypeId::VOID || self.types.has_arrays(ty) {
+            let is = self.show(ty);
+            self.report(
+                Diagnostic::new(
+                    Code::TypeMismatch,
+                    span,
+                    format!(
+                        "`{}` does not choose between values of type {is}",
+                        self.text(name.symbol)
+                    ),
+                )
+                .here("not possible")
+                .help("use `if` and `else`"),
+            );
+            return Expr::error(span);
+        }
+        Expr {
+            kind: ExprKind::Select(self.arena.alloc([condition, yes, no])),
+            ty,
+            span,
+        }
+    }
+
+    /// `ddx(e)`, `ddy(e)`.
+    fn shadow(
+        &mut self,
+        direction: Direction,
+        name: ast::Name,
+        args: &[Expr<'a>],
+        span: Span,
+    ) -> Expr<'a> {
+        let text = self.text(name.symbol).to_owned();
+        let usage = format!("{text}(x)");
+        if !self.counted(name, args.len(), 1, &usage, span) {
+            return Expr::error(span);
+        }
+        let value = args[0];
+        let is_struct = self.struct_of(value.ty).is_some() && !self.types.has_arrays(value.ty);
+        if value.ty.float_count() == 0 && !is_struct {
+            let is = self.show(value.ty);
+            let help = match value.ty {
+                TypeId::INT | TypeId::UINT | TypeId::BOOL => {
+                    "only floats change smoothly from pixel to pixel: take the derivative before converting, or write `0.0`"
+                }
+                TypeId::CLOSURE => "take the derivative of what the closure is made from",
+                _ => "take the derivatives of elements or members one by one",
+            };
+            self.report(
+                Diagnostic::new(Code::BadDerivative, span, format!("{is} has no derivative"))
+                    .here("no derivative")
+                    .label(value.span, format!("this is {is}"))
+                    .help(help),
+            );
+            return Expr::error(span);
+        }
+        Expr {
+            kind: ExprKind::Shadow(direction, self.keep(value)),
+            ty: value.ty,
+            span,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILTINS, Builtin, find};
+    use adumbra_ir::{Direction, Op};
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(BUILTINS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn every_float_row_that_is_not_an_operator_has_its_name() {
+        let operators = [Op::Neg, Op::Add, Op::Sub, Op::Mul, Op::Div];
+        for &op in Op::ALL {
+            let info = op.info();
+            if info.differentiable() && !operators.contains(&op) {
+                assert!(find(info.name).is_some(), "{}", info.name);
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_have_all_their_names() {
+        for name in [
+            "ddx",
+            "Dx",
+            "dFdx",
+            "dpdx",
+            "ddx_fine",
+            "dFdxCoarse",
+            "ddx_coarse",
+            "dFdxFine",
+        ] {
+            assert_eq!(find(name), Some(Builtin::Shadow(Direction::X)), "{name}");
+        }
+        assert_eq!(find("dpdy_fine"), Some(Builtin::Shadow(Direction::Y)));
+        assert_eq!(find("ddz"), None);
+        assert_eq!(find("ddx_"), None);
+    }
+}

@@ -1,0 +1,269 @@
+//! Conversions: which are implicit, what a cast can do, what is a condition.
+//!
+//! Implicit: int and uint to float, int to uint. A constant with an exact integer value may also start an int
+//! ([`Purpose::starts`]). Everything else takes a cast or a constructor, and is refused with that help.
+
+use super::Checker;
+use super::tree::{Expr, ExprKind};
+use super::types::TypeId;
+use crate::interner::Symbol;
+use adumbra_ir::{Code, Diagnostic, Op};
+
+/// What a value is needed for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    /// Starting a variable, member or parameter.
+    Start(Symbol),
+    /// An element or member in a list.
+    Item,
+    /// Assigning.
+    Assign,
+    /// Passing to a function's parameter: function, parameter.
+    Argument(Symbol, Symbol),
+    /// An operand of a built-in function.
+    Operand(Symbol),
+    /// The result of a function.
+    Return,
+    /// An index.
+    Index,
+    /// A coordinate of a texture sample.
+    Coordinate,
+    /// One of the values of `? :`.
+    Choice,
+    /// A shadow or value typed into a session.
+    Seed,
+}
+
+impl Purpose {
+    /// Whether a float constant with an exact integer value will do for an int.
+    fn starts(self) -> bool {
+        matches!(self, Purpose::Start(_) | Purpose::Item)
+    }
+}
+
+/// How well an argument of one type fits a parameter of another, 0 the best; `None`: not at all.
+pub(super) fn fit(from: TypeId, to: TypeId) -> Option<u8> {
+    match (from, to) {
+        _ if from == to => Some(0),
+        (TypeId::ERROR, _) | (_, TypeId::ERROR) => Some(0),
+        (TypeId::INT, TypeId::UINT) => Some(1),
+        (TypeId::INT | TypeId::UINT, TypeId::FLOAT) => Some(2),
+        _ => None,
+    }
+}
+
+/// The rows, one after the other, that turn a number of one type into one of another.
+pub(crate) fn conversion(from: TypeId, to: TypeId) -> &'static [Op] {
+    match (from, to) {
+        (TypeId::BOOL, TypeId::INT) => &[Op::BToI],
+        (TypeId::BOOL, TypeId::UINT) => &[Op::BToU],
+        (TypeId::BOOL, TypeId::FLOAT) => &[Op::BToI, Op::IToF],
+        (TypeId::INT, TypeId::UINT) => &[Op::IToU],
+        (TypeId::INT, TypeId::FLOAT) => &[Op::IToF],
+        (TypeId::UINT, TypeId::INT) => &[Op::UToI],
+        (TypeId::UINT, TypeId::FLOAT) => &[Op::UToF],
+        (TypeId::FLOAT, TypeId::INT) => &[Op::FToI],
+        (TypeId::FLOAT, TypeId::UINT) => &[Op::FToU],
+        _ => &[],
+    }
+}
+
+impl<'a> Checker<'a, '_> {
+    /// The number as one of another number type, at once if it is a constant. Not for conversions to bool.
+    pub(super) fn to_number(&self, value: Expr<'a>, to: TypeId) -> Expr<'a> {
+        if value.ty == to {
+            return value;
+        }
+        match value.kind {
+            ExprKind::Constant(bits) => {
+                let steps = conversion(value.ty, to).iter();
+                let bits = steps.fold(bits, |bits, op| op.value(&[bits]));
+                Expr::constant(to, bits, value.span)
+            }
+            _ => Expr {
+                kind: ExprKind::Convert(self.keep(value)),
+                ty: to,
+                span: value.span,
+            },
+        }
+    }
+
+    /// The value as one of type `to`, if an implicit conversion leads there; else reported.
+    pub(super) fn convert(&mut self, value: Expr<'a>, to: TypeId, purpose: Purpose) -> Expr<'a> {
+        if value.ty == to {
+            return value;
+        }
+        if value.is_error() || to == TypeId::ERROR {
+            return Expr::error(value.span);
+        }
+        if fit(value.ty, to).is_some() {
+            return self.to_number(value, to);
+        }
+        if purpose.starts()
+            && let Some(exact) = self.exact_integer(&value, to)
+        {
+            return exact;
+        }
+        self.mismatch(&value, to, purpose);
+        Expr::error(value.span)
+    }
+
+    /// A constant float with an exact integer value as an int or uint.
+    fn exact_integer(&self, value: &Expr<'a>, to: TypeId) -> Option<Expr<'a>> {
+        if value.ty != TypeId::FLOAT || !to.is_integer() {
+            return None;
+        }
+        let number = f64::from(f32::from_bits(self.fold_scalar(value)?));
+        let bits = match to {
+            TypeId::INT => number as i32 as u32,
+            _ => number as u32,
+        };
+        let back = match to {
+            TypeId::INT => f64::from(bits as i32),
+            _ => f64::from(bits),
+        };
+        (back == number).then_some(Expr::constant(to, bits, value.span))
+    }
+
+    fn mismatch(&mut self, value: &Expr<'a>, to: TypeId, purpose: Purpose) {
+        let (is, needs) = (self.show(value.ty), self.show(to));
+        let message = match purpose {
+            Purpose::Start(name) => {
+                format!("`{}` is {needs}, its value here is {is}", self.text(name))
+            }
+            Purpose::Item => format!("this item of the list is {is}, and should be {needs}"),
+            Purpose::Assign => format!("a value of type {is} cannot be assigned to {needs}"),
+            Purpose::Argument(function, parameter) => format!(
+                "the argument for `{}` of `{}` is {is}, and should be {needs}",
+                self.text(parameter),
+                self.text(function)
+            ),
+            Purpose::Operand(function) => {
+                format!("`{}` takes {needs} here, not {is}", self.text(function))
+            }
+            Purpose::Return => format!("the function returns {needs}, and this is {is}"),
+            Purpose::Index => format!("an index is an int, and this is {is}"),
+            Purpose::Coordinate => format!("a texture coordinate is {needs}, and this is {is}"),
+            Purpose::Choice => format!("the two values of `? :` are {needs} and {is}"),
+            Purpose::Seed => format!("this should be {needs}, and is {is}"),
+        };
+        let help = self.conversion_help(value.ty, to);
+        self.report(
+            Diagnostic::new(Code::TypeMismatch, value.span, message)
+                .here(format!("this is {is}"))
+                .help(help),
+        );
+    }
+
+    /// How to get from one type to another.
+    fn conversion_help(&self, from: TypeId, to: TypeId) -> String {
+        let name = self.types.name(to, self.interner);
+        let (width, target) = (from.float_count(), to.float_count());
+        if from == TypeId::VOID {
+            "call a function that returns a value".to_owned()
+        } else if to == TypeId::BOOL && from.is_number() {
+            "compare it: `x != 0`".to_owned()
+        } else if to.is_number() && from.is_number() {
+            format!("convert it: `({name})x`")
+        } else if to.is_vector() && from.is_number() {
+            format!("make a vector of it: `{name}(x)`")
+        } else if width > target && target > 0 {
+            let components = &"xyzw"[..target as usize];
+            format!("pick components: `.{components}`")
+        } else if width > 0 && target > width {
+            let missing = ", 0.0".repeat((target - width) as usize);
+            format!("add components: `{name}(v{missing})`")
+        } else {
+            format!("a value of type `{name}` is needed")
+        }
+    }
+
+    /// The value as a bool: itself, or whether it is not zero.
+    pub(super) fn condition(&mut self, value: Expr<'a>) -> Expr<'a> {
+        let row = match value.ty {
+            TypeId::BOOL | TypeId::ERROR => return value,
+            TypeId::INT | TypeId::UINT => Op::INe,
+            TypeId::FLOAT => Op::FNe,
+            _ => {
+                let is = self.show(value.ty);
+                let help = match value.ty.is_vector() {
+                    true => "compare a component, or its length",
+                    false => "a condition is a bool, an int or a float",
+                };
+                self.report(
+                    Diagnostic::new(
+                        Code::BadCondition,
+                        value.span,
+                        format!("{is} is neither true nor false"),
+                    )
+                    .here(format!("this is {is}"))
+                    .help(help),
+                );
+                return Expr::error(value.span);
+            }
+        };
+        let span = value.span;
+        match value.kind {
+            ExprKind::Constant(bits) => Expr::constant(TypeId::BOOL, row.value(&[bits, 0]), span),
+            _ => {
+                let zero = Expr::constant(value.ty, 0, span);
+                Expr {
+                    kind: ExprKind::Op(row, self.arena.alloc([value, zero])),
+                    ty: TypeId::BOOL,
+                    span,
+                }
+            }
+        }
+    }
+
+    /// A cast `(ty)value`: between numbers, from a scalar to every component, from a longer vector to its first components.
+    pub(super) fn cast(&mut self, value: Expr<'a>, to: TypeId, span: adumbra_ir::Span) -> Expr<'a> {
+        if value.is_error() || to == TypeId::ERROR {
+            return Expr::error(span);
+        }
+        let kind = match (value.ty, to) {
+            (from, _) if from == to => return Expr { span, ..value },
+            (from, TypeId::BOOL) if from.is_number() => {
+                let condition = self.condition(value);
+                return Expr { span, ..condition };
+            }
+            (from, _) if from.is_number() && to.is_number() => {
+                let number = self.to_number(value, to);
+                return Expr { span, ..number };
+            }
+            (from, _) if from.is_number() && to.is_vector() => {
+                let number = self.to_number(value, TypeId::FLOAT);
+                ExprKind::Splat(self.keep(number))
+            }
+            (from, _)
+                if from.is_vector() && to.is_vector() && from.float_count() > to.float_count() =>
+            {
+                ExprKind::Swizzle(
+                    self.keep(value),
+                    super::tree::Swizzle {
+                        components: [0, 1, 2, 3],
+                        count: to.float_count() as u8,
+                    },
+                )
+            }
+            (from, _) => {
+                let (is, needs) = (self.show(from), self.show(to));
+                let help = match to.is_number() && from.is_vector() {
+                    true => "pick a component: `.x`".to_owned(),
+                    false => self.conversion_help(from, to),
+                };
+                self.report(
+                    Diagnostic::new(
+                        Code::BadCast,
+                        span,
+                        format!("{is} cannot be converted to {needs}"),
+                    )
+                    .here("not possible")
+                    .help(help),
+                );
+                return Expr::error(span);
+            }
+        };
+        Expr { kind, ty: to, span }
+    }
+}

@@ -1,0 +1,261 @@
+//! What a syntax tree means: names, types, overloads; the outcome is the typed tree.
+//!
+//! First everything that files declare is gathered ([`declare`]), then every body is checked ([`statement`], [`expression`] and their
+//! helpers); library functions join the queue when a call first names them. A finding never stops the rest: what is wrong gets
+//! [`TypeId::ERROR`], which silences everything that follows from it.
+
+mod builtin;
+mod call;
+mod constant;
+mod convert;
+mod declare;
+mod expression;
+mod initializer;
+mod names;
+mod operator;
+mod overload;
+mod place;
+mod session;
+mod statement;
+mod suggest;
+pub mod tree;
+pub mod types;
+
+use crate::ast;
+use crate::interner::{Interner, Symbol};
+use adumbra_ir::{Code, Diagnostic, Span};
+use bumpalo::Bump;
+pub(crate) use convert::conversion;
+use names::Names;
+pub use session::Given;
+use std::collections::HashMap;
+use tree::{Expr, Function, FunctionId, Local, LocalId, Param, Program, Stmt};
+use types::{TypeId, Types};
+
+/// What is checked, and against what.
+#[derive(Debug)]
+pub struct Request<'a, 'c> {
+    /// The parsed texts of the user.
+    pub files: &'c [ast::File<'a>],
+    /// The host's globals; no arrays, no closures.
+    pub globals: &'c [(String, adumbra_ir::Type)],
+    /// Something typed into a session, for which an entry is made up.
+    pub entry: Option<ast::Entry<'a>>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Checked<'a> {
+    /// The program; only to be lowered if no finding is an error.
+    pub program: Program<'a>,
+    /// Errors and warnings, in the order of the check.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The entry made for [`Request::entry`], a shader without inputs, and what its outputs are.
+    pub entry: Option<(FunctionId, Vec<Given>)>,
+}
+
+/// Checks a program. Nodes of the typed tree are put into `arena`.
+pub fn check<'a>(
+    arena: &'a Bump,
+    interner: &mut Interner,
+    request: Request<'a, '_>,
+) -> Checked<'a> {
+    let mut checker = Checker::new(arena, interner);
+    checker.declare_globals(request.globals);
+    checker.declare_files(request.files);
+    let entry = request.entry.map(|entry| checker.check_entry(&entry));
+    checker.check_functions();
+    checker.finish(entry)
+}
+
+/// Stands for the function whose body is being checked while none is.
+const NO_FUNCTION: FunctionId = FunctionId(u32::MAX);
+
+/// A declared function.
+#[derive(Clone, Copy, Debug)]
+struct Declared<'a> {
+    /// The definition, or the prototype as long as there is no definition.
+    syntax: Option<&'a ast::Function<'a>>,
+    name: ast::Name,
+    is_library: bool,
+    result: TypeId,
+    params: &'a [Param<'a>],
+    /// The function of the same name declared before.
+    next: Option<FunctionId>,
+    locals: &'a [Local],
+    body: &'a [Stmt<'a>],
+}
+
+/// A constant of a file.
+#[derive(Clone, Copy, Debug)]
+struct Constant<'a> {
+    name: ast::Name,
+    ty: TypeId,
+    /// The bits of its scalars; `None` if it was reported as broken.
+    bits: Option<&'a [u32]>,
+    /// In the body being checked, the variable that holds it: arrays need memory to be indexed.
+    local: Option<(FunctionId, LocalId)>,
+}
+
+/// A struct of a file.
+#[derive(Clone, Copy, Debug)]
+struct StructItem<'a> {
+    syntax: &'a ast::Struct<'a>,
+    state: StructState,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum StructState {
+    Waiting,
+    /// Its members are being looked at.
+    Open,
+    Done(TypeId),
+}
+
+/// What is known of a variable beside its [`Local`].
+#[derive(Clone, Copy, Debug)]
+struct LocalFacts {
+    constant: bool,
+    /// It lives from the beginning of the function, wherever it was first named.
+    hoisted: bool,
+    /// Its bits, if it is a constant scalar.
+    bits: Option<u32>,
+}
+
+/// A loop around the statement being checked.
+#[derive(Clone, Copy, Debug)]
+struct OpenLoop {
+    first_local: LocalId,
+    changed_from: usize,
+    breaks: bool,
+    continues: bool,
+}
+
+/// What a closure is made of: its name and the types of its arguments.
+type Shape = (Symbol, Vec<TypeId>);
+
+/// What is known of the body being checked.
+#[derive(Debug, Default)]
+struct Body<'a> {
+    locals: Vec<Local>,
+    facts: Vec<LocalFacts>,
+    loops: Vec<OpenLoop>,
+    /// Variables written so far inside the open loops.
+    changed: Vec<LocalId>,
+    /// What is done before the first statement.
+    hoisted: Vec<Stmt<'a>>,
+}
+
+struct Checker<'a, 'c> {
+    arena: &'a Bump,
+    interner: &'c mut Interner,
+    names: Names,
+    types: Types,
+    functions: Vec<Declared<'a>>,
+    constants: Vec<Constant<'a>>,
+    structs: Vec<StructItem<'a>>,
+    textures: Vec<ast::Name>,
+    closures: Vec<Shape>,
+    closure_numbers: HashMap<Shape, u32>,
+    globals: Vec<(Symbol, TypeId)>,
+    diagnostics: Vec<Diagnostic>,
+    /// The function whose body is being checked.
+    current: FunctionId,
+    is_library: bool,
+    result: TypeId,
+    body: Body<'a>,
+    session: Option<session::Session>,
+}
+
+impl<'a, 'c> Checker<'a, 'c> {
+    fn new(arena: &'a Bump, interner: &'c mut Interner) -> Checker<'a, 'c> {
+        let mut names = Names::new();
+        names.grow(interner.len());
+        Checker {
+            arena,
+            interner,
+            names,
+            types: Types::new(),
+            functions: Vec::new(),
+            constants: Vec::new(),
+            structs: Vec::new(),
+            textures: Vec::new(),
+            closures: Vec::new(),
+            closure_numbers: HashMap::new(),
+            globals: Vec::new(),
+            diagnostics: Vec::new(),
+            current: NO_FUNCTION,
+            is_library: false,
+            result: TypeId::VOID,
+            body: Body::default(),
+            session: None,
+        }
+    }
+
+    fn finish(self, entry: Option<(FunctionId, Vec<Given>)>) -> Checked<'a> {
+        let function = |f: &Declared<'a>| Function {
+            name: f.name.symbol,
+            span: f.name.span,
+            is_shader: f.syntax.is_none_or(ast::Function::is_shader),
+            is_library: f.is_library,
+            result: f.result,
+            params: f.params,
+            locals: f.locals,
+            body: f.body,
+        };
+        Checked {
+            program: Program {
+                functions: self.functions.iter().map(function).collect(),
+                types: self.types,
+                textures: self.textures.iter().map(|name| name.symbol).collect(),
+                closures: self.closures,
+                globals: self.globals,
+            },
+            diagnostics: self.diagnostics,
+            entry,
+        }
+    }
+
+    fn declared(&self, id: FunctionId) -> &Declared<'a> {
+        &self.functions[id.0 as usize]
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports that something is not built yet, and how to do without.
+    fn not_built(&mut self, span: Span, what: &str, help: &str) {
+        self.report(
+            Diagnostic::new(Code::NotBuiltYet, span, format!("{what} not built yet"))
+                .here("not built yet")
+                .help(help),
+        );
+    }
+
+    fn text(&self, symbol: Symbol) -> &str {
+        self.interner.name(symbol)
+    }
+
+    /// A type as it is written, in backquotes.
+    fn show(&self, ty: TypeId) -> String {
+        format!("`{}`", self.types.name(ty, self.interner))
+    }
+
+    /// Puts an expression into the arena.
+    fn keep(&self, expr: Expr<'a>) -> &'a Expr<'a> {
+        self.arena.alloc(expr)
+    }
+
+    /// Adds a variable to the function.
+    fn add_local(&mut self, local: Local, facts: LocalFacts) -> LocalId {
+        let id = LocalId(self.body.locals.len() as u32);
+        self.body.locals.push(local);
+        self.body.facts.push(facts);
+        id
+    }
+
+    fn facts(&self, local: LocalId) -> &LocalFacts {
+        &self.body.facts[local.0 as usize]
+    }
+}

@@ -1,0 +1,191 @@
+//! What the words of a text mean at the place that is being checked.
+//!
+//! One row per symbol, so that looking up is indexing. Variables have scopes: declaring logs what the word meant before, leaving a
+//! scope undoes the log. Functions, types and globals have spaces of their own beside the variables.
+
+use super::tree::{FunctionId, LocalId};
+use super::types::TypeId;
+use crate::interner::Symbol;
+
+/// What a word means where a value is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Nothing.
+    Unknown,
+    /// A variable of the function.
+    Local(LocalId),
+    /// A constant of the file, by its number.
+    Constant(u32),
+    /// A texture, by its number.
+    Texture(u32),
+}
+
+/// What a word means as a type, besides keywords.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// Nothing is declared; it may be predeclared.
+    Unknown,
+    /// A struct of the user, by its number among the declared ones.
+    Struct(u32),
+    /// A name whose declaration could not be read.
+    Broken,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    value: Value,
+    /// How many scopes there were when `value` was declared.
+    depth: u32,
+    named: Named,
+    functions: Option<FunctionId>,
+    library: Option<FunctionId>,
+    global: Option<u32>,
+    texture: Option<u32>,
+}
+
+const EMPTY: Row = Row {
+    value: Value::Unknown,
+    depth: 0,
+    named: Named::Unknown,
+    functions: None,
+    library: None,
+    global: None,
+    texture: None,
+};
+
+/// The meanings of all words.
+#[derive(Debug)]
+pub(super) struct Names {
+    rows: Vec<Row>,
+    undo: Vec<(Symbol, Value, u32)>,
+    depth: u32,
+}
+
+/// A scope that was entered.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Scope(usize);
+
+impl Names {
+    pub(super) fn new() -> Names {
+        Names {
+            rows: Vec::new(),
+            undo: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// Makes room for symbols below `len`.
+    pub(super) fn grow(&mut self, len: usize) {
+        if self.rows.len() < len {
+            self.rows.resize(len, EMPTY);
+        }
+    }
+
+    fn row(&self, symbol: Symbol) -> &Row {
+        self.rows.get(symbol.0 as usize).unwrap_or(&EMPTY)
+    }
+
+    fn row_mut(&mut self, symbol: Symbol) -> &mut Row {
+        self.grow(symbol.0 as usize + 1);
+        &mut self.rows[symbol.0 as usize]
+    }
+
+    pub(super) fn value(&self, symbol: Symbol) -> Value {
+        self.row(symbol).value
+    }
+
+    /// What the word means as a variable if it was declared in the innermost scope.
+    pub(super) fn here(&self, symbol: Symbol) -> Option<Value> {
+        let row = self.row(symbol);
+        (row.value != Value::Unknown && row.depth == self.depth).then_some(row.value)
+    }
+
+    pub(super) fn declare(&mut self, symbol: Symbol, value: Value) {
+        let depth = self.depth;
+        let row = self.row_mut(symbol);
+        let before = (symbol, row.value, row.depth);
+        row.value = value;
+        row.depth = depth;
+        self.undo.push(before);
+    }
+
+    pub(super) fn enter(&mut self) -> Scope {
+        self.depth += 1;
+        Scope(self.undo.len())
+    }
+
+    pub(super) fn leave(&mut self, scope: Scope) {
+        self.depth -= 1;
+        for (symbol, value, depth) in self.undo.drain(scope.0..).rev() {
+            let row = &mut self.rows[symbol.0 as usize];
+            row.value = value;
+            row.depth = depth;
+        }
+    }
+
+    pub(super) fn named(&self, symbol: Symbol) -> Named {
+        self.row(symbol).named
+    }
+
+    pub(super) fn set_named(&mut self, symbol: Symbol, named: Named) {
+        self.row_mut(symbol).named = named;
+    }
+
+    pub(super) fn global(&self, symbol: Symbol) -> Option<u32> {
+        self.row(symbol).global
+    }
+
+    pub(super) fn set_global(&mut self, symbol: Symbol, global: u32) {
+        self.row_mut(symbol).global = Some(global);
+    }
+
+    pub(super) fn texture(&self, symbol: Symbol) -> Option<u32> {
+        self.row(symbol).texture
+    }
+
+    pub(super) fn set_texture(&mut self, symbol: Symbol, texture: u32) {
+        self.row_mut(symbol).texture = Some(texture);
+    }
+
+    /// The newest function of that name, in the library or of the user.
+    pub(super) fn functions(&self, symbol: Symbol, library: bool) -> Option<FunctionId> {
+        match library {
+            true => self.row(symbol).library,
+            false => self.row(symbol).functions,
+        }
+    }
+
+    pub(super) fn set_functions(&mut self, symbol: Symbol, library: bool, newest: FunctionId) {
+        let row = self.row_mut(symbol);
+        match library {
+            true => row.library = Some(newest),
+            false => row.functions = Some(newest),
+        }
+    }
+
+    /// Every word that means a value, a function or a type now.
+    pub(super) fn visible(&self) -> impl Iterator<Item = Symbol> {
+        let known = |row: &Row| row.value != Value::Unknown || row.functions.is_some();
+        let rows = self.rows.iter().enumerate();
+        rows.filter(move |(_, row)| known(row))
+            .map(|(index, _)| Symbol(index as u32))
+    }
+
+    /// Every word that is a declared type.
+    pub(super) fn types(&self) -> impl Iterator<Item = Symbol> {
+        let rows = self.rows.iter().enumerate();
+        rows.filter(|(_, row)| row.named != Named::Unknown)
+            .map(|(index, _)| Symbol(index as u32))
+    }
+}
+
+/// The predeclared names of float vectors; a declaration of the user hides them.
+pub(super) fn predeclared(name: &str) -> Option<TypeId> {
+    match name {
+        "color" | "vector" | "point" | "normal" | "vec3" => Some(TypeId::FLOAT3),
+        "vec2" => Some(TypeId::FLOAT2),
+        "vec4" => Some(TypeId::FLOAT4),
+        _ => None,
+    }
+}

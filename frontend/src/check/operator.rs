@@ -1,0 +1,400 @@
+//! Operators: which row of the op table serves which operator on which types.
+
+use super::Checker;
+use super::tree::{Expr, ExprKind, Update};
+use super::types::TypeId;
+use crate::ast::{self, BinaryOp, Step, UnaryOp};
+use adumbra_ir::{Code, Diagnostic, Op, Span};
+
+/// The row for an operator on two numbers of one type, and whether it takes them in reverse.
+fn row(op: BinaryOp, ty: TypeId) -> Option<(Op, bool)> {
+    use BinaryOp::*;
+    let forward = |row| Some((row, false));
+    let reverse = |row| Some((row, true));
+    match (op, ty) {
+        (Add, TypeId::FLOAT) => forward(Op::Add),
+        (Sub, TypeId::FLOAT) => forward(Op::Sub),
+        (Mul, TypeId::FLOAT) => forward(Op::Mul),
+        (Div, TypeId::FLOAT) => forward(Op::Div),
+        (Rem, TypeId::FLOAT) => forward(Op::Fmod),
+        (Less, TypeId::FLOAT) => forward(Op::FLt),
+        (LessEqual, TypeId::FLOAT) => forward(Op::FLe),
+        (Greater, TypeId::FLOAT) => reverse(Op::FLt),
+        (GreaterEqual, TypeId::FLOAT) => reverse(Op::FLe),
+        (Equal, TypeId::FLOAT) => forward(Op::FEq),
+        (NotEqual, TypeId::FLOAT) => forward(Op::FNe),
+        (Equal, _) => forward(Op::IEq),
+        (NotEqual, _) => forward(Op::INe),
+        (_, TypeId::FLOAT | TypeId::BOOL) => None,
+        (Add, _) => forward(Op::IAdd),
+        (Sub, _) => forward(Op::ISub),
+        (Mul, _) => forward(Op::IMul),
+        (BitAnd, _) => forward(Op::And),
+        (BitOr, _) => forward(Op::Or),
+        (BitXor, _) => forward(Op::Xor),
+        (Shl, _) => forward(Op::Shl),
+        (Div, TypeId::INT) => forward(Op::IDiv),
+        (Rem, TypeId::INT) => forward(Op::IRem),
+        (Shr, TypeId::INT) => forward(Op::Sar),
+        (Less, TypeId::INT) => forward(Op::ILt),
+        (LessEqual, TypeId::INT) => forward(Op::ILe),
+        (Greater, TypeId::INT) => reverse(Op::ILt),
+        (GreaterEqual, TypeId::INT) => reverse(Op::ILe),
+        (Div, TypeId::UINT) => forward(Op::UDiv),
+        (Rem, TypeId::UINT) => forward(Op::URem),
+        (Shr, TypeId::UINT) => forward(Op::Shr),
+        (Less, TypeId::UINT) => forward(Op::ULt),
+        (LessEqual, TypeId::UINT) => forward(Op::ULe),
+        (Greater, TypeId::UINT) => reverse(Op::ULt),
+        (GreaterEqual, TypeId::UINT) => reverse(Op::ULe),
+        _ => None,
+    }
+}
+
+/// The type in which two numbers meet.
+fn common(a: TypeId, b: TypeId) -> TypeId {
+    if a == b {
+        a
+    } else if a == TypeId::FLOAT || b == TypeId::FLOAT {
+        TypeId::FLOAT
+    } else {
+        TypeId::UINT
+    }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    op.is_ordering() || matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
+}
+
+fn is_bitwise(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Shl | BinaryOp::Shr | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor
+    )
+}
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: &ast::Expr<'a>, span: Span) -> Expr<'a> {
+        let mut value = self.expr(operand);
+        if value.is_error() {
+            return value;
+        }
+        if op == UnaryOp::Not {
+            let condition = self.condition(value);
+            return self.row_of_one(Op::LNot, condition, TypeId::BOOL, span);
+        }
+        if matches!(op, UnaryOp::Plus | UnaryOp::Minus) && value.ty == TypeId::BOOL {
+            value = self.to_number(value, TypeId::INT);
+        }
+        let ty = value.ty;
+        match op {
+            UnaryOp::Plus if ty.is_integer() || ty.float_count() > 0 => Expr { span, ..value },
+            UnaryOp::Minus if ty.is_integer() => self.row_of_one(Op::INeg, value, ty, span),
+            UnaryOp::Minus if ty.float_count() > 0 => self.row_of_one(Op::Neg, value, ty, span),
+            UnaryOp::BitNot if ty.is_integer() => self.row_of_one(Op::Not, value, ty, span),
+            _ => {
+                let is = self.show(ty);
+                let help = match op {
+                    UnaryOp::BitNot => "`~` works on int and uint: convert it, `(int)x`",
+                    _ if ty == TypeId::CLOSURE => "closures can only be added and scaled",
+                    _ => "apply it to the members one by one",
+                };
+                self.report(
+                    Diagnostic::new(
+                        Code::BadOperand,
+                        span,
+                        format!("there is no `{}` of {is}", op.text()),
+                    )
+                    .here(format!("this is {is}"))
+                    .help(help),
+                );
+                Expr::error(span)
+            }
+        }
+    }
+
+    /// A row of one operand; at once if that is a constant.
+    fn row_of_one(&mut self, row: Op, value: Expr<'a>, ty: TypeId, span: Span) -> Expr<'a> {
+        if value.is_error() {
+            return value;
+        }
+        match value.kind {
+            ExprKind::Constant(bits) => Expr::constant(ty, row.value(&[bits]), span),
+            _ => Expr {
+                kind: ExprKind::Op(row, self.arena.alloc([value])),
+                ty,
+                span,
+            },
+        }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: BinaryOp,
+        a: &ast::Expr<'a>,
+        b: &ast::Expr<'a>,
+        span: Span,
+    ) -> Expr<'a> {
+        if matches!(op, BinaryOp::And | BinaryOp::Or) {
+            let (a, b) = (self.truth(a), self.truth(b));
+            if a.is_error() || b.is_error() {
+                return Expr::error(span);
+            }
+            let (a, b) = (self.keep(a), self.keep(b));
+            let kind = match op {
+                BinaryOp::And => ExprKind::And(a, b),
+                _ => ExprKind::Or(a, b),
+            };
+            return Expr {
+                kind,
+                ty: TypeId::BOOL,
+                span,
+            };
+        }
+        let (a, b) = (self.expr(a), self.expr(b));
+        self.combine(op, a, b, span)
+    }
+
+    /// An operator, not `&&` or `||`, on two checked operands.
+    pub(super) fn combine(
+        &mut self,
+        op: BinaryOp,
+        a: Expr<'a>,
+        b: Expr<'a>,
+        span: Span,
+    ) -> Expr<'a> {
+        if a.is_error() || b.is_error() {
+            return Expr::error(span);
+        }
+        if a.ty == TypeId::CLOSURE || b.ty == TypeId::CLOSURE {
+            return self.combine_closures(op, a, b, span);
+        }
+        if a.ty.is_number() && b.ty.is_number() {
+            let both_bool = a.ty == TypeId::BOOL && b.ty == TypeId::BOOL;
+            let compares = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+            if (a.ty == TypeId::BOOL || b.ty == TypeId::BOOL) && !(both_bool && compares) {
+                return self.bool_arithmetic(op, &a, &b, span);
+            }
+            let ty = match op {
+                // A shift has the type of what is shifted.
+                BinaryOp::Shl | BinaryOp::Shr if a.ty.is_integer() && b.ty.is_integer() => a.ty,
+                _ => common(a.ty, b.ty),
+            };
+            if let Some((row, reversed)) = row(op, ty) {
+                let operands = self
+                    .arena
+                    .alloc([self.to_number(a, ty), self.to_number(b, ty)]);
+                return Expr {
+                    kind: match reversed {
+                        false => ExprKind::Op(row, operands),
+                        true => ExprKind::Reversed(row, operands),
+                    },
+                    ty: if is_comparison(op) { TypeId::BOOL } else { ty },
+                    span,
+                };
+            }
+        } else if let Some(combined) = self.combine_vectors(op, a, b, span) {
+            return combined;
+        }
+        self.bad_operands(op, &a, &b, span)
+    }
+
+    /// Arithmetic of vectors of one width, and of a vector and a number.
+    fn combine_vectors(
+        &mut self,
+        op: BinaryOp,
+        a: Expr<'a>,
+        b: Expr<'a>,
+        span: Span,
+    ) -> Option<Expr<'a>> {
+        if is_comparison(op) || is_bitwise(op) || a.ty == TypeId::BOOL || b.ty == TypeId::BOOL {
+            return None;
+        }
+        let float = |value: Expr<'a>| match value.ty.is_number() {
+            true => self.to_number(value, TypeId::FLOAT),
+            false => value,
+        };
+        let (a, b) = (float(a), float(b));
+        let (m, n) = (a.ty.float_count(), b.ty.float_count());
+        if m == 0 || n == 0 || (m != n && m != 1 && n != 1) {
+            return None;
+        }
+        let (row, _) = row(op, TypeId::FLOAT)?;
+        Some(Expr {
+            kind: ExprKind::Op(row, self.arena.alloc([a, b])),
+            ty: TypeId::floats(m.max(n)),
+            span,
+        })
+    }
+
+    /// Sums of closures, and closures scaled by a float or colour.
+    fn combine_closures(&mut self, op: BinaryOp, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
+        let weight = |value: Expr<'a>| match value.ty {
+            TypeId::INT | TypeId::UINT => self.to_number(value, TypeId::FLOAT),
+            _ => value,
+        };
+        let (a, b) = (weight(a), weight(b));
+        let is_weight = |ty| matches!(ty, TypeId::FLOAT | TypeId::FLOAT3);
+        let kind = match (op, a.ty, b.ty) {
+            (BinaryOp::Add, TypeId::CLOSURE, TypeId::CLOSURE) => {
+                ExprKind::ClosureAdd(self.keep(a), self.keep(b))
+            }
+            (BinaryOp::Mul, TypeId::CLOSURE, w) | (BinaryOp::Mul, w, TypeId::CLOSURE)
+                if is_weight(w) =>
+            {
+                ExprKind::ClosureScale(self.arena.alloc([a, b]))
+            }
+            _ => {
+                let (left, right) = (self.show(a.ty), self.show(b.ty));
+                let help = match op {
+                    BinaryOp::Div => "scale by the reciprocal: `c * (1.0 / x)`",
+                    BinaryOp::Sub => "add it scaled by a weight: `a + b * w`",
+                    _ => {
+                        "closures can be added (`a + b`) and scaled by a float or a colour (`0.5 * a`)"
+                    }
+                };
+                self.report(
+                    Diagnostic::new(
+                        Code::ClosureArithmetic,
+                        span,
+                        format!("there is no `{}` of {left} and {right}", op.text()),
+                    )
+                    .here("not possible with closures")
+                    .help(help),
+                );
+                return Expr::error(span);
+            }
+        };
+        Expr {
+            kind,
+            ty: TypeId::CLOSURE,
+            span,
+        }
+    }
+
+    fn bool_arithmetic(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
+        let at = if a.ty == TypeId::BOOL { a.span } else { b.span };
+        let help = match op {
+            BinaryOp::BitAnd => "write `&&`, or convert it: `(int)x`",
+            BinaryOp::BitOr => "write `||`, or convert it: `(int)x`",
+            BinaryOp::BitXor => "write `!=`, or convert it: `(int)x`",
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                "compare it with a bool, or convert it: `(int)x`"
+            }
+            _ => "convert it: `(int)x`, or choose with `x ? 1.0 : 0.0`",
+        };
+        self.report(
+            Diagnostic::new(
+                Code::BoolArithmetic,
+                span,
+                format!("a bool cannot be an operand of `{}`", op.text()),
+            )
+            .here("computed with a bool")
+            .label(at, "this is `bool`")
+            .help(help),
+        );
+        Expr::error(span)
+    }
+
+    fn bad_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
+        let (left, right) = (self.show(a.ty), self.show(b.ty));
+        let (m, n) = (a.ty.float_count(), b.ty.float_count());
+        let help = if is_bitwise(op) {
+            "bit operators and shifts work on int and uint: convert, `(int)x`".to_owned()
+        } else if is_comparison(op) && (m > 1 || n > 1) {
+            "compare components, `a.x < b.x`, or `distance(a, b)` with a bound".to_owned()
+        } else if m > 1 && n > 1 {
+            let components = &"xyzw"[..m.min(n) as usize];
+            format!("bring both to one width: `.{components}`")
+        } else {
+            "numbers and vectors can be computed with; of structs and arrays, their members and elements".to_owned()
+        };
+        self.report(
+            Diagnostic::new(
+                Code::BadOperand,
+                span,
+                format!("there is no `{}` of {left} and {right}", op.text()),
+            )
+            .here("not possible with these types")
+            .label(a.span, format!("this is {left}"))
+            .label(b.span, format!("this is {right}"))
+            .help(help),
+        );
+        Expr::error(span)
+    }
+
+    /// `place = value`, `place op= value`.
+    pub(super) fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        place: &ast::Expr<'a>,
+        value: &ast::Expr<'a>,
+        span: Span,
+    ) -> Expr<'a> {
+        let target = self.place(place);
+        let value = self.expr(value);
+        if target.is_error() {
+            return target;
+        }
+        let Some(op) = op else {
+            let value = self.convert(value, target.ty, super::convert::Purpose::Assign);
+            if value.is_error() {
+                return value;
+            }
+            return Expr {
+                kind: ExprKind::Assign(self.keep(target), self.keep(value)),
+                ty: target.ty,
+                span,
+            };
+        };
+        self.update(target, op, value, false, span)
+    }
+
+    /// `++place` and its like.
+    pub(super) fn step(
+        &mut self,
+        step: Step,
+        postfix: bool,
+        place: &ast::Expr<'a>,
+        span: Span,
+    ) -> Expr<'a> {
+        let target = self.place(place);
+        if target.is_error() {
+            return target;
+        }
+        let op = match step {
+            Step::Up => BinaryOp::Add,
+            Step::Down => BinaryOp::Sub,
+        };
+        let one = Expr::constant(TypeId::INT, 1, span);
+        self.update(target, op, one, postfix, span)
+    }
+
+    fn update(
+        &mut self,
+        place: Expr<'a>,
+        op: BinaryOp,
+        value: Expr<'a>,
+        postfix: bool,
+        span: Span,
+    ) -> Expr<'a> {
+        let current = Expr {
+            kind: ExprKind::Current,
+            ..place
+        };
+        let value = self.combine(op, current, value, span);
+        let value = self.convert(value, place.ty, super::convert::Purpose::Assign);
+        if value.is_error() {
+            return value;
+        }
+        Expr {
+            kind: ExprKind::Update(self.arena.alloc(Update {
+                place,
+                value,
+                postfix,
+            })),
+            ty: place.ty,
+            span,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Which of several functions of one name a call means.
+//!
+//! Each argument has a rank for each candidate ([`fit`](super::convert::fit), 0 the best). A candidate is chosen if no other fits any
+//! argument better, and it fits some argument better than each other. The same ranks serve the reports.
+
+use super::Checker;
+use super::Declared;
+use super::call::Arguments;
+use super::convert::fit;
+use super::tree::FunctionId;
+use crate::ast::{self, Direction};
+use adumbra_ir::{Code, Diagnostic, Span};
+use smallvec::SmallVec;
+
+/// How well each argument fits a candidate.
+type Ranks = SmallVec<[u8; 8]>;
+
+/// How many findings about candidates a report shows.
+const MAX_SHOWN: usize = 6;
+
+impl<'a> Checker<'a, '_> {
+    /// The function that a call means; reported if there is none, or no single one.
+    pub(super) fn choose(
+        &mut self,
+        functions: FunctionId,
+        name: ast::Name,
+        args: Arguments<'_, 'a>,
+        span: Span,
+    ) -> Option<FunctionId> {
+        if self.declared(functions).next.is_none() {
+            return self.only(functions, name, args, span);
+        }
+        if args.values.iter().any(super::Expr::is_error) {
+            return None;
+        }
+        let mut viable: SmallVec<[(FunctionId, Ranks); 4]> = SmallVec::new();
+        for candidate in self.overloads(functions) {
+            if let Some(ranks) = self.ranks(self.declared(candidate), args) {
+                viable.push((candidate, ranks));
+            }
+        }
+        // The candidates come newest first; reports list them as the text does.
+        viable.reverse();
+        let beats = |a: &Ranks, b: &Ranks| {
+            let mut pairs = a.iter().zip(b);
+            pairs.all(|(a, b)| a <= b) && a.iter().zip(b).any(|(a, b)| a < b)
+        };
+        let best = viable.iter().position(|(best, ranks)| {
+            viable
+                .iter()
+                .all(|(other, others)| other == best || beats(ranks, others))
+        });
+        if let Some(best) = best {
+            return Some(viable[best].0);
+        }
+        match viable.is_empty() {
+            true => self.no_overload(functions, name, args, span),
+            false => {
+                let candidates: Vec<FunctionId> = viable.iter().map(|(id, _)| *id).collect();
+                self.ambiguous(&candidates, name, span);
+            }
+        }
+        None
+    }
+
+    fn overloads(&self, newest: FunctionId) -> impl Iterator<Item = FunctionId> + use<'_, 'a> {
+        std::iter::successors(Some(newest), |&id| self.declared(id).next)
+    }
+
+    /// The ranks of the arguments, if the candidate can be called with them.
+    fn ranks(&self, candidate: &Declared, args: Arguments<'_, 'a>) -> Option<Ranks> {
+        if is_shader(candidate) || !takes(candidate, args.values.len()) {
+            return None;
+        }
+        let pairs = candidate.params.iter().zip(args.values);
+        let rank = |(param, value): (&super::Param, &super::Expr)| match param.direction {
+            Direction::In => fit(value.ty, param.ty),
+            _ => (value.ty == param.ty).then_some(0),
+        };
+        pairs.map(rank).collect()
+    }
+
+    /// The only function of its name: what does not fit is reported argument by argument.
+    fn only(
+        &mut self,
+        function: FunctionId,
+        name: ast::Name,
+        args: Arguments<'_, 'a>,
+        span: Span,
+    ) -> Option<FunctionId> {
+        let declared = *self.declared(function);
+        let text = self.text(name.symbol).to_owned();
+        if is_shader(&declared) {
+            self.report(
+                Diagnostic::new(
+                    Code::NotAValue,
+                    name.span,
+                    format!("`{text}` is a shader and cannot be called"),
+                )
+                .here("a shader")
+                .label(declared.name.span, "declared here")
+                .help("move what both need into a function"),
+            );
+            return None;
+        }
+        if takes(&declared, args.values.len()) {
+            return Some(function);
+        }
+        let (given, most) = (args.values.len(), declared.params.len());
+        let needed = required(&declared);
+        let takes = match (needed == most, most) {
+            (true, 0) => "no arguments".to_owned(),
+            (true, 1) => "1 argument".to_owned(),
+            (true, _) => format!("{most} arguments"),
+            (false, _) => format!("{needed} to {most} arguments"),
+        };
+        let signature = self.signature(&declared);
+        let diagnostic = Diagnostic::new(
+            Code::ArgumentCount,
+            span,
+            format!("`{text}` takes {takes}, and {given} are given"),
+        )
+        .here(format!("{given} given"))
+        .help(format!("call it as `{signature}`"));
+        let diagnostic = self.declared_here(diagnostic, &declared, "declared here");
+        self.report(diagnostic);
+        None
+    }
+
+    /// Points at a declaration, unless it is in the library, whose text the user does not see.
+    fn declared_here(
+        &self,
+        diagnostic: Diagnostic,
+        declared: &Declared,
+        label: &str,
+    ) -> Diagnostic {
+        match declared.is_library {
+            true => diagnostic,
+            false => diagnostic.label(declared.name.span, label),
+        }
+    }
+
+    fn no_overload(
+        &mut self,
+        functions: FunctionId,
+        name: ast::Name,
+        args: Arguments<'_, 'a>,
+        span: Span,
+    ) {
+        let given: Vec<String> = args
+            .values
+            .iter()
+            .map(|v| self.types.name(v.ty, self.interner))
+            .collect();
+        let text = self.text(name.symbol).to_owned();
+        let mut diagnostic = Diagnostic::new(
+            Code::NoOverload,
+            span,
+            format!("no `{text}` takes ({})", given.join(", ")),
+        )
+        .here("fits no function of that name");
+        let mut candidates: Vec<FunctionId> = self.overloads(functions).collect();
+        candidates.reverse();
+        let shown = candidates.iter().take(MAX_SHOWN);
+        let signatures: Vec<String> = shown
+            .map(|&id| format!("`{}`", self.signature(self.declared(id))))
+            .collect();
+        for &candidate in candidates.iter().take(MAX_SHOWN) {
+            diagnostic = self.declared_here(diagnostic, self.declared(candidate), "a candidate");
+        }
+        self.report(diagnostic.help(format!("there is {}", signatures.join(", "))));
+    }
+
+    fn ambiguous(&mut self, candidates: &[FunctionId], name: ast::Name, span: Span) {
+        let text = self.text(name.symbol).to_owned();
+        let mut diagnostic = Diagnostic::new(
+            Code::AmbiguousOverload,
+            span,
+            format!("several functions `{text}` fit this call equally well"),
+        )
+        .here("which one is meant?")
+        .help("convert the arguments, so that one of them fits exactly");
+        for &candidate in candidates.iter().take(MAX_SHOWN) {
+            let declared = self.declared(candidate);
+            let label = format!("candidate: `{}`", self.signature(declared));
+            diagnostic = self.declared_here(diagnostic, declared, &label);
+        }
+        self.report(diagnostic);
+    }
+
+    /// A function's name and parameters, as one would declare it.
+    fn signature(&self, declared: &Declared) -> String {
+        let param = |param: &super::Param| {
+            let way = match param.direction {
+                Direction::In => "",
+                Direction::Out => "out ",
+                Direction::InOut => "inout ",
+            };
+            let ty = self.types.name(param.ty, self.interner);
+            format!("{way}{ty} {}", self.text(param.name))
+        };
+        let params: Vec<String> = declared.params.iter().map(param).collect();
+        format!("{}({})", self.text(declared.name.symbol), params.join(", "))
+    }
+}
+
+fn is_shader(declared: &Declared) -> bool {
+    declared.syntax.is_some_and(ast::Function::is_shader)
+}
+
+/// How many arguments are needed at least: up to the last parameter without a default.
+fn required(declared: &Declared) -> usize {
+    let needs = |param: &super::Param| param.default.is_none();
+    declared
+        .params
+        .iter()
+        .rposition(needs)
+        .map_or(0, |last| last + 1)
+}
+
+fn takes(declared: &Declared, given: usize) -> bool {
+    (required(declared)..=declared.params.len()).contains(&given)
+}

@@ -1,0 +1,141 @@
+//! Places: what can be written to.
+//!
+//! A place is a variable that is not constant, a member, an element or a component of a place, or distinct components of one.
+
+use super::Checker;
+use super::names::Value;
+use super::tree::{Expr, ExprKind, LocalId};
+use super::types::TypeId;
+use crate::ast;
+use adumbra_ir::{Code, Diagnostic};
+
+impl<'a> Checker<'a, '_> {
+    /// The place that an expression means; reported if it is none.
+    pub(super) fn place(&mut self, syntax: &ast::Expr<'a>) -> Expr<'a> {
+        let value = self.expr(syntax);
+        match self.written(syntax, &value, Code::NotAPlace) {
+            true => value,
+            false => Expr::error(value.span),
+        }
+    }
+
+    /// Notes that the expression is written to. If it cannot be, reports it under `code` and gives false.
+    pub(super) fn written(&mut self, syntax: &ast::Expr<'a>, value: &Expr<'a>, code: Code) -> bool {
+        if value.is_error() {
+            return false;
+        }
+        if self.writes_constant(syntax) {
+            return false;
+        }
+        match root(value) {
+            Ok(local) => {
+                if !self.body.loops.is_empty() || self.session.is_some() {
+                    self.body.changed.push(local);
+                }
+                true
+            }
+            Err(problem) => {
+                let (message, help) = match problem {
+                    Problem::Duplicate => (
+                        "a component is written twice",
+                        "name each component once: `v.xy = …`",
+                    ),
+                    Problem::Components => (
+                        "components that are picked by name cannot be indexed and written",
+                        "index the vector itself: `v[i] = …`",
+                    ),
+                    Problem::Value => (
+                        "only variables and their parts can be written to",
+                        "store the value in a variable first",
+                    ),
+                };
+                let message = match code {
+                    Code::OutArgument => {
+                        "the function writes to this argument, which is not a place"
+                    }
+                    _ => message,
+                };
+                self.report(
+                    Diagnostic::new(code, value.span, message)
+                        .here("cannot be written to")
+                        .help(help),
+                );
+                false
+            }
+        }
+    }
+
+    /// Whether the expression is a constant or a part of one; then it is reported.
+    fn writes_constant(&mut self, syntax: &ast::Expr<'a>) -> bool {
+        let mut root = syntax;
+        while let ast::ExprKind::Member(operand, _) | ast::ExprKind::Index(operand, _) = root.kind {
+            root = operand;
+        }
+        let ast::ExprKind::Name(symbol) = root.kind else {
+            return false;
+        };
+        let (declared, help) = match self.names.value(symbol) {
+            Value::Local(local) if self.facts(local).constant => {
+                let declared = self.body.locals[local.0 as usize].span;
+                (
+                    declared,
+                    "leave out `const` where it is declared, or use a variable of your own",
+                )
+            }
+            Value::Constant(number) if !self.is_library => {
+                let declared = self.constants[number as usize].name.span;
+                (
+                    declared,
+                    "what is declared at file level is constant; declare a variable in the function",
+                )
+            }
+            _ => return false,
+        };
+        let text = self.text(symbol).to_owned();
+        self.report(
+            Diagnostic::new(
+                Code::WriteToConst,
+                syntax.span,
+                format!("`{text}` is constant and cannot be written to"),
+            )
+            .here("written here")
+            .label(declared, "declared here")
+            .help(help),
+        );
+        true
+    }
+}
+
+enum Problem {
+    /// Not a variable.
+    Value,
+    /// `v.xx = …`
+    Duplicate,
+    /// `v.yx[i] = …`
+    Components,
+}
+
+/// The variable that a place is part of.
+fn root(value: &Expr) -> Result<LocalId, Problem> {
+    match value.kind {
+        ExprKind::Local(local) => Ok(local),
+        ExprKind::Member(operand, _) => root(operand),
+        ExprKind::Swizzle(operand, swizzle) => {
+            let picked = swizzle.as_slice();
+            let twice = |(i, c): (usize, &u8)| picked[..i].contains(c);
+            match picked.iter().enumerate().any(twice) {
+                true => Err(Problem::Duplicate),
+                false => root(operand),
+            }
+        }
+        ExprKind::Index(operand, index) => match operand.kind {
+            ExprKind::Swizzle(..)
+                if operand.ty != TypeId::FLOAT && !matches!(index.kind, ExprKind::Constant(_)) =>
+            {
+                Err(Problem::Components)
+            }
+            _ => root(operand),
+        },
+        _ => Err(Problem::Value),
+    }
+}

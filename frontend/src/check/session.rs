@@ -1,0 +1,280 @@
+//! What is typed into `eval` and the REPL: an entry is made up for it, a shader without inputs.
+//!
+//! A bare name means a host's global; the first use makes it a variable that starts with the global, shadows and all. What the text
+//! writes or declares becomes an output of its name; an expression becomes the output `value`.
+
+use super::convert::{Purpose, fit};
+use super::names::Value;
+use super::statement;
+use super::tree::{Expr, ExprKind, FunctionId, Local, LocalId, Param, Stmt};
+use super::types::TypeId;
+use super::{Checker, Declared, LocalFacts};
+use crate::ast::{self, Entry, StmtKind};
+use crate::interner::Symbol;
+use adumbra_ir::{Code, Diagnostic, Span};
+use bumpalo::collections::Vec as BumpVec;
+
+/// What an output of an entry is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// The value of an expression.
+    Value,
+    /// A variable of that name that was written or declared.
+    Variable(String),
+    /// The value of a variable of that name; its shadows are the next two outputs, of the same type.
+    Seed(String),
+    /// The shadow along x of the seed before.
+    SeedDdx,
+    /// The shadow along y of the seed before.
+    SeedDdy,
+}
+
+/// What is known of the entry while it is checked.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// Globals that have become variables.
+    variables: Vec<LocalId>,
+    /// What each output of the entry is.
+    given: Vec<Given>,
+}
+
+impl<'a> Checker<'a, '_> {
+    /// Checks an entry as the body of a shader made for it.
+    pub(super) fn check_entry(&mut self, entry: &Entry<'a>) -> (FunctionId, Vec<Given>) {
+        let span = match entry {
+            Entry::Seed { name, ddy, .. } => name.span.to(ddy.span),
+            Entry::Statement(statement) => statement.span,
+            Entry::Item(item) => item.span,
+        };
+        let name = ast::Name {
+            symbol: self.interner.intern("eval"),
+            span,
+        };
+        let id = FunctionId(self.functions.len() as u32);
+        self.functions.push(Declared {
+            syntax: None,
+            name,
+            is_library: false,
+            result: TypeId::VOID,
+            params: &[],
+            next: None,
+            locals: &[],
+            body: &[],
+        });
+        self.session = Some(Session::default());
+        self.result = TypeId::VOID;
+        let scope = self.begin_body(id);
+        let mut out = BumpVec::new_in(self.arena);
+        let mut params = BumpVec::new_in(self.arena);
+        match entry {
+            Entry::Seed {
+                name,
+                value,
+                ddx,
+                ddy,
+            } => self.seed(*name, [value, ddx, ddy], &mut out, &mut params),
+            Entry::Statement(statement) => self.entry_statement(statement, &mut out, &mut params),
+            Entry::Item(_) => {}
+        }
+        self.written_variables(&mut params);
+        self.functions[id.0 as usize].params = params.into_bump_slice();
+        self.end_body(id, scope, out);
+        let session = self.session.take().expect("set above");
+        (id, session.given)
+    }
+
+    fn entry_statement(
+        &mut self,
+        statement: &ast::Stmt<'a>,
+        out: &mut statement::Statements<'a>,
+        params: &mut BumpVec<'a, Param<'a>>,
+    ) {
+        let StmtKind::Expr(expr) = &statement.kind else {
+            self.statement(statement, out);
+            return;
+        };
+        if let ast::ExprKind::Assign {
+            op: None,
+            place,
+            value,
+        } = expr.kind
+            && let ast::ExprKind::Name(symbol) = place.kind
+        {
+            let name = ast::Name {
+                symbol,
+                span: place.span,
+            };
+            self.define(name, value, out);
+            return;
+        }
+        let writes = matches!(
+            expr.kind,
+            ast::ExprKind::Assign { .. } | ast::ExprKind::Step { postfix: false, .. }
+        );
+        let value = self.expr(expr);
+        if writes || value.ty == TypeId::VOID || value.is_error() {
+            out.push(Stmt::Expr(self.keep(value)));
+            return;
+        }
+        let name = ast::Name {
+            symbol: self.interner.intern("value"),
+            span: expr.span,
+        };
+        self.output(name, value, Given::Value, out, params);
+    }
+
+    /// `name = value` at the top: keeps the variable's type if the value fits it, else makes a new variable.
+    fn define(
+        &mut self,
+        name: ast::Name,
+        value: &ast::Expr<'a>,
+        out: &mut statement::Statements<'a>,
+    ) {
+        let value = self.expr(value);
+        if value.is_error() || !self.can_hold(value.ty, value.span) {
+            return;
+        }
+        let known = self
+            .names
+            .global(name.symbol)
+            .map(|global| self.globals[global as usize].1);
+        let value = match known {
+            Some(ty) if fit(value.ty, ty).is_some() => self.convert(value, ty, Purpose::Assign),
+            _ => value,
+        };
+        let local = self.new_local(name, value.ty);
+        self.names.declare(name.symbol, Value::Local(local));
+        out.push(Stmt::Declare(local, Some(self.keep(value))));
+    }
+
+    fn seed(
+        &mut self,
+        name: ast::Name,
+        parts: [&ast::Expr<'a>; 3],
+        out: &mut statement::Statements<'a>,
+        params: &mut BumpVec<'a, Param<'a>>,
+    ) {
+        let [value, ddx, ddy] = parts.map(|part| self.expr(part));
+        if value.is_error() {
+            return;
+        }
+        let ty = match value.ty {
+            TypeId::INT | TypeId::UINT => TypeId::FLOAT,
+            ty => ty,
+        };
+        if ty.float_count() == 0 {
+            let is = self.show(ty);
+            self.report(
+                Diagnostic::new(
+                    Code::BadDerivative,
+                    value.span,
+                    format!("{is} has no shadows"),
+                )
+                .here(format!("this is {is}"))
+                .help("floats and vectors have shadows; leave them out: `name = value`"),
+            );
+            return;
+        }
+        let text = self.text(name.symbol).to_owned();
+        let givens = [Given::Seed(text), Given::SeedDdx, Given::SeedDdy];
+        for (part, given) in [value, ddx, ddy].into_iter().zip(givens) {
+            let part = self.convert(part, ty, Purpose::Seed);
+            self.output(name, part, given, out, params);
+        }
+    }
+
+    fn new_local(&mut self, name: ast::Name, ty: TypeId) -> LocalId {
+        let local = Local {
+            name: name.symbol,
+            ty,
+            span: name.span,
+        };
+        let facts = LocalFacts {
+            constant: false,
+            hoisted: false,
+            bits: None,
+        };
+        self.add_local(local, facts)
+    }
+
+    fn output(
+        &mut self,
+        name: ast::Name,
+        value: Expr<'a>,
+        given: Given,
+        out: &mut statement::Statements<'a>,
+        params: &mut BumpVec<'a, Param<'a>>,
+    ) {
+        let local = self.new_local(name, value.ty);
+        out.push(Stmt::Declare(local, Some(self.keep(value))));
+        self.give(local, given, params);
+    }
+
+    fn give(&mut self, local: LocalId, given: Given, params: &mut BumpVec<'a, Param<'a>>) {
+        let Local { name, ty, span } = self.body.locals[local.0 as usize];
+        params.push(Param {
+            name,
+            ty,
+            direction: ast::Direction::Out,
+            default: None,
+            local,
+            span,
+        });
+        self.session
+            .as_mut()
+            .expect("in an entry")
+            .given
+            .push(given);
+    }
+
+    /// Variables that the entry declared or wrote become outputs.
+    fn written_variables(&mut self, params: &mut BumpVec<'a, Param<'a>>) {
+        let session = self.session.as_ref().expect("in an entry");
+        let changed = std::mem::take(&mut self.body.changed);
+        let written = |local: &LocalId| changed.contains(local);
+        let mut all: Vec<LocalId> = session.variables.iter().copied().filter(written).collect();
+        for index in 0..self.body.locals.len() as u32 {
+            let name = self.body.locals[index as usize].name;
+            if self.names.here(name) == Some(Value::Local(LocalId(index)))
+                && !all.contains(&LocalId(index))
+            {
+                all.push(LocalId(index));
+            }
+        }
+        for local in all {
+            let name = self.body.locals[local.0 as usize].name;
+            let text = self.text(name).to_owned();
+            self.give(local, Given::Variable(text), params);
+        }
+    }
+
+    /// In an entry, a bare name that nothing declares is a global of the host.
+    pub(super) fn session_value(&mut self, symbol: Symbol, span: Span) -> Option<Expr<'a>> {
+        self.session.as_ref()?;
+        let global = self.names.global(symbol)?;
+        let is_it = |local: &&LocalId| self.body.locals[local.0 as usize].name == symbol;
+        let known = self.session.as_ref()?.variables.iter().find(is_it).copied();
+        if let Some(local) = known {
+            return Some(Expr {
+                kind: ExprKind::Local(local),
+                ty: self.body.locals[local.0 as usize].ty,
+                span,
+            });
+        }
+        let (_, ty) = self.globals[global as usize];
+        let name = ast::Name { symbol, span };
+        let start = Expr {
+            kind: ExprKind::Global(global),
+            ty,
+            span,
+        };
+        let local = self.hoist(name, start);
+        self.body.facts[local.0 as usize].constant = false;
+        self.session.as_mut()?.variables.push(local);
+        Some(Expr {
+            kind: ExprKind::Local(local),
+            ty,
+            span,
+        })
+    }
+}

@@ -1,0 +1,454 @@
+//! Bodies and statements: scopes, loops, and whether control can leave a function without its result.
+
+use super::convert::Purpose;
+use super::declare::OpenLength;
+use super::names::Value;
+use super::tree::{self, Expr, ExprKind, FunctionId, Local, LocalId, Stmt};
+use super::types::TypeId;
+use super::{Checker, LocalFacts, OpenLoop};
+use crate::ast::{self, StmtKind};
+use adumbra_ir::{Code, Diagnostic, Span};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Whether control comes out at the end of a statement.
+type Completes = bool;
+
+pub(super) type Statements<'a> = BumpVec<'a, Stmt<'a>>;
+
+impl<'a> Checker<'a, '_> {
+    /// Checks every body; functions of the library join the queue while it is worked off.
+    pub(super) fn check_functions(&mut self) {
+        let mut next = 0;
+        while next < self.functions.len() {
+            let id = FunctionId(next as u32);
+            if let Some(syntax) = self.declared(id).syntax
+                && let Some(body) = &syntax.body
+            {
+                self.check_function(id, syntax, body);
+            }
+            next += 1;
+        }
+    }
+
+    fn check_function(
+        &mut self,
+        id: FunctionId,
+        syntax: &'a ast::Function<'a>,
+        block: &ast::Block<'a>,
+    ) {
+        let declared = *self.declared(id);
+        self.is_library = declared.is_library;
+        self.result = declared.result;
+        let outer = self.begin_body(id);
+        for (param, parameter) in declared.params.iter().zip(syntax.parameters) {
+            if self.names.here(param.name).is_some() {
+                self.redeclared(parameter.declarator.name, None);
+            }
+            let local = Local {
+                name: param.name,
+                ty: param.ty,
+                span: param.span,
+            };
+            let facts = LocalFacts {
+                constant: parameter.constant && param.direction == ast::Direction::In,
+                hoisted: false,
+                bits: None,
+            };
+            let local = self.add_local(local, facts);
+            self.names.declare(param.name, Value::Local(local));
+        }
+        let inner = self.names.enter();
+        let (body, completes) = self.statements(block.statements);
+        self.names.leave(inner);
+        if completes && declared.result != TypeId::VOID && declared.result != TypeId::ERROR {
+            let text = self.text(declared.name.symbol).to_owned();
+            let ty = self.show(declared.result);
+            let end = Span {
+                start: block.span.end.saturating_sub(1),
+                ..block.span
+            };
+            self.report(
+                Diagnostic::new(
+                    Code::MissingReturn,
+                    end,
+                    format!("`{text}` can end without returning a value"),
+                )
+                .here("control comes here")
+                .label(declared.name.span, format!("returns {ty}"))
+                .help("add a `return` here, or one to every path that leads here"),
+            );
+        }
+        self.end_body(id, outer, body);
+    }
+
+    /// Starts the body of a function: no variables, one scope.
+    pub(super) fn begin_body(&mut self, id: FunctionId) -> super::names::Scope {
+        self.current = id;
+        self.body.locals.clear();
+        self.body.facts.clear();
+        self.body.loops.clear();
+        self.body.changed.clear();
+        self.body.hoisted.clear();
+        self.names.enter()
+    }
+
+    /// Keeps what was found out about the body of a function.
+    pub(super) fn end_body(
+        &mut self,
+        id: FunctionId,
+        scope: super::names::Scope,
+        mut body: Statements<'a>,
+    ) {
+        self.names.leave(scope);
+        if !self.body.hoisted.is_empty() {
+            let mut all = BumpVec::from_iter_in(self.body.hoisted.drain(..), self.arena);
+            all.append(&mut body);
+            body = all;
+        }
+        let declared = &mut self.functions[id.0 as usize];
+        declared.locals = self.arena.alloc_slice_copy(&self.body.locals);
+        declared.body = body.into_bump_slice();
+        self.current = super::NO_FUNCTION;
+        self.is_library = false;
+    }
+
+    /// Statements in one scope, which the caller enters.
+    pub(super) fn statements(
+        &mut self,
+        statements: &[ast::Stmt<'a>],
+    ) -> (Statements<'a>, Completes) {
+        let mut out = BumpVec::with_capacity_in(statements.len(), self.arena);
+        let mut completes = true;
+        for statement in statements {
+            completes &= self.statement(statement, &mut out);
+        }
+        (out, completes)
+    }
+
+    /// A statement with a scope of its own.
+    fn scoped(&mut self, statement: &ast::Stmt<'a>) -> (&'a [Stmt<'a>], Completes) {
+        let scope = self.names.enter();
+        let (out, completes) = match &statement.kind {
+            StmtKind::Block(block) => self.statements(block.statements),
+            _ => self.statements(std::slice::from_ref(statement)),
+        };
+        self.names.leave(scope);
+        (out.into_bump_slice(), completes)
+    }
+
+    pub(super) fn statement(
+        &mut self,
+        statement: &ast::Stmt<'a>,
+        out: &mut Statements<'a>,
+    ) -> Completes {
+        let span = statement.span;
+        match &statement.kind {
+            StmtKind::Declaration(declaration) => {
+                self.declaration(declaration, out);
+                true
+            }
+            StmtKind::Expr(expr) => {
+                let value = self.expr(expr);
+                out.push(Stmt::Expr(self.keep(value)));
+                true
+            }
+            StmtKind::Block(_) => {
+                let (inner, completes) = self.scoped(statement);
+                out.push(Stmt::Block(inner));
+                completes
+            }
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let condition = self.truth(condition);
+                let (then, then_completes) = self.scoped(then);
+                let (otherwise, else_completes) = match otherwise {
+                    Some(otherwise) => self.scoped(otherwise),
+                    None => (&[][..], true),
+                };
+                let condition = self.keep(condition);
+                out.push(Stmt::If(self.arena.alloc(tree::If {
+                    condition,
+                    then,
+                    otherwise,
+                    span,
+                })));
+                match condition.kind {
+                    ExprKind::Constant(0) => else_completes,
+                    ExprKind::Constant(_) => then_completes,
+                    _ => then_completes || else_completes,
+                }
+            }
+            StmtKind::While { condition, body } => {
+                let header = Header {
+                    conditions: std::slice::from_ref(condition),
+                    steps: &[],
+                    tests_last: false,
+                };
+                self.loop_statement(&header, body, span, out)
+            }
+            StmtKind::DoWhile { body, condition } => {
+                let header = Header {
+                    conditions: std::slice::from_ref(condition),
+                    steps: &[],
+                    tests_last: true,
+                };
+                self.loop_statement(&header, body, span, out)
+            }
+            StmtKind::For(syntax) => {
+                let scope = self.names.enter();
+                let mut inner = BumpVec::new_in(self.arena);
+                match syntax.init {
+                    ast::ForInit::Declaration(declaration) => {
+                        self.declaration(declaration, &mut inner);
+                    }
+                    ast::ForInit::Exprs(exprs) => {
+                        for expr in exprs {
+                            let value = self.expr(expr);
+                            inner.push(Stmt::Expr(self.keep(value)));
+                        }
+                    }
+                }
+                let header = Header {
+                    conditions: syntax.conditions,
+                    steps: syntax.steps,
+                    tests_last: false,
+                };
+                let completes = self.loop_statement(&header, syntax.body, span, &mut inner);
+                self.names.leave(scope);
+                out.push(Stmt::Block(inner.into_bump_slice()));
+                completes
+            }
+            StmtKind::Switch { value, cases } => {
+                self.expr(value);
+                let help = "write `if (n == 1) … else if (n == 2) …`";
+                self.not_built(span, "`switch` is", help);
+                self.body.loops.push(OpenLoop {
+                    first_local: LocalId(self.body.locals.len() as u32),
+                    changed_from: self.body.changed.len(),
+                    breaks: false,
+                    continues: false,
+                });
+                for case in *cases {
+                    let scope = self.names.enter();
+                    self.statements(case.statements);
+                    self.names.leave(scope);
+                }
+                self.body.loops.pop();
+                true
+            }
+            StmtKind::Break => {
+                match self.body.loops.last_mut() {
+                    Some(open) => open.breaks = true,
+                    None => self.outside_loop("break", span),
+                }
+                out.push(Stmt::Break(span));
+                false
+            }
+            StmtKind::Continue => {
+                match self.body.loops.last_mut() {
+                    Some(open) => open.continues = true,
+                    None => self.outside_loop("continue", span),
+                }
+                out.push(Stmt::Continue(span));
+                false
+            }
+            StmtKind::Return(value) => {
+                let value = self.returned(*value, span);
+                out.push(Stmt::Return(value, span));
+                false
+            }
+            StmtKind::Empty => true,
+            // Whatever stood here may have been a return.
+            StmtKind::Broken => false,
+        }
+    }
+
+    fn outside_loop(&mut self, word: &str, span: Span) {
+        self.report(
+            Diagnostic::new(
+                Code::BreakOutsideLoop,
+                span,
+                format!("there is no loop around this `{word}`"),
+            )
+            .here("outside any loop")
+            .help("use `return` to leave a function, `if` to skip statements"),
+        );
+    }
+
+    fn returned(&mut self, value: Option<&ast::Expr<'a>>, span: Span) -> Option<&'a Expr<'a>> {
+        let result = self.result;
+        let name = match self.current {
+            super::NO_FUNCTION => None,
+            current => Some(self.declared(current).name),
+        };
+        match (value, result) {
+            (None, TypeId::VOID | TypeId::ERROR) => None,
+            (None, _) => {
+                let is = self.show(result);
+                let mut diagnostic = Diagnostic::new(
+                    Code::BadReturn,
+                    span,
+                    format!("the function returns {is}, and no value is given"),
+                )
+                .here("no value")
+                .help("write `return value;`");
+                if let Some(name) = name {
+                    diagnostic = diagnostic.label(name.span, format!("returns {is}"));
+                }
+                self.report(diagnostic);
+                None
+            }
+            (Some(value), TypeId::VOID) => {
+                let value = self.expr(value);
+                if value.is_error() {
+                    return None;
+                }
+                let help = match self.session.is_some() && name.is_none() {
+                    true => "type the expression alone",
+                    false => {
+                        "write the result's type before the function's name; a shader gives its results through `out` parameters"
+                    }
+                };
+                self.report(
+                    Diagnostic::new(
+                        Code::BadReturn,
+                        value.span,
+                        "a value is returned where none is expected",
+                    )
+                    .here("nobody receives it")
+                    .help(help),
+                );
+                None
+            }
+            (Some(value), _) => {
+                let value = self.expr(value);
+                let value = self.convert(value, result, Purpose::Return);
+                Some(self.keep(value))
+            }
+        }
+    }
+
+    /// Local variables.
+    pub(super) fn declaration(
+        &mut self,
+        declaration: &ast::Declaration<'a>,
+        out: &mut Statements<'a>,
+    ) {
+        for declarator in declaration.declarators {
+            let name = declarator.name;
+            let open = OpenLength::of(declarator.init);
+            let mut ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
+            if !self.can_hold(ty, declaration.ty.span) {
+                ty = TypeId::ERROR;
+            }
+            // The initialiser still sees what the name meant before: `float x = x;`.
+            let value = declarator.init.map(|init| self.initializer(init, ty, name));
+            if let Some(Value::Local(first)) = self.names.here(name.symbol) {
+                let first = self.body.locals[first.0 as usize].span;
+                self.redeclared(name, Some(first));
+            }
+            let bits = match &value {
+                Some(value) if declaration.constant && ty.is_number() && !value.is_error() => {
+                    self.fold_scalar(value)
+                }
+                _ => None,
+            };
+            let local = Local {
+                name: name.symbol,
+                ty,
+                span: name.span,
+            };
+            let facts = LocalFacts {
+                constant: declaration.constant,
+                hoisted: false,
+                bits,
+            };
+            let local = self.add_local(local, facts);
+            self.names.declare(name.symbol, Value::Local(local));
+            let value = value.map(|value| self.keep(value));
+            out.push(Stmt::Declare(local, value));
+        }
+    }
+
+    fn loop_statement(
+        &mut self,
+        header: &Header<'_, 'a>,
+        body: &ast::Stmt<'a>,
+        span: Span,
+        out: &mut Statements<'a>,
+    ) -> Completes {
+        self.body.loops.push(OpenLoop {
+            first_local: LocalId(self.body.locals.len() as u32),
+            changed_from: self.body.changed.len(),
+            breaks: false,
+            continues: false,
+        });
+        let mut condition = None;
+        if !header.tests_last {
+            condition = self.loop_condition(header.conditions);
+        }
+        let (body, body_completes) = self.scoped(body);
+        let mut steps = BumpVec::with_capacity_in(header.steps.len(), self.arena);
+        for step in header.steps {
+            steps.push(self.expr(step));
+        }
+        if header.tests_last {
+            condition = self.loop_condition(header.conditions);
+        }
+        let open = self.body.loops.pop().expect("pushed above");
+        let changed = self.changed_since(&open);
+        out.push(Stmt::Loop(self.arena.alloc(tree::Loop {
+            condition,
+            tests_last: header.tests_last,
+            body,
+            steps: steps.into_bump_slice(),
+            continues: open.continues,
+            changed,
+            span,
+        })));
+        let first_turn_stays = header.tests_last && !body_completes && !open.continues;
+        open.breaks || (condition.is_some() && !first_turn_stays)
+    }
+
+    /// The condition of a loop; `None` if it always holds.
+    fn loop_condition(&mut self, conditions: &[&ast::Expr<'a>]) -> Option<&'a Expr<'a>> {
+        let (last, before) = conditions.split_last()?;
+        let mut values = BumpVec::with_capacity_in(conditions.len(), self.arena);
+        for condition in before {
+            values.push(self.expr(condition));
+        }
+        let last = self.truth(last);
+        if before.is_empty() {
+            let holds = matches!(last.kind, ExprKind::Constant(1));
+            return (!holds).then(|| self.keep(last));
+        }
+        values.push(last);
+        Some(self.keep(Expr {
+            kind: ExprKind::Sequence(values.into_bump_slice()),
+            ..last
+        }))
+    }
+
+    /// The variables from outside the loop that were written inside, each once; they stay noted for the loops around it.
+    fn changed_since(&mut self, open: &OpenLoop) -> &'a [LocalId] {
+        let facts = &self.body.facts;
+        let outside =
+            |local: &LocalId| *local < open.first_local || facts[local.0 as usize].hoisted;
+        let changed = &mut self.body.changed;
+        let mut inside: Vec<LocalId> = changed.drain(open.changed_from..).filter(outside).collect();
+        inside.sort_unstable();
+        inside.dedup();
+        changed.extend_from_slice(&inside);
+        self.arena.alloc_slice_copy(&inside)
+    }
+}
+
+/// What `for`, `while` and `do` differ in.
+struct Header<'s, 'a> {
+    conditions: &'s [&'a ast::Expr<'a>],
+    steps: &'s [&'a ast::Expr<'a>],
+    tests_last: bool,
+}

@@ -1,0 +1,327 @@
+//! Unknown names, with the known one that was probably meant.
+//!
+//! Candidates are all names visible at the place. The work is bounded: a name is compared with at most [`MAX_COMPARED`] others of about
+//! its length, and a compilation asks at most [`MAX_ASKED`] times.
+
+use super::Checker;
+use super::builtin;
+use super::tree::Expr;
+use super::types::{TypeId, TypeKind};
+use crate::ast;
+use crate::interner::Symbol;
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// Most names that one unknown name is compared with.
+const MAX_COMPARED: usize = 10_000;
+
+/// Most unknown names that suggestions are sought for.
+const MAX_ASKED: usize = 32;
+
+/// Longest name that is compared.
+const MAX_LENGTH: usize = 64;
+
+/// Most names that a help lists.
+const MAX_LISTED: usize = 12;
+
+/// Types of related languages: what begins so, and what to write instead.
+const FOREIGN_TYPES: &[(&str, &str)] = &[
+    ("double", "use `float`: all arithmetic is in 32 bits"),
+    ("half", "use `float`"),
+    ("int2", "use separate ints: vectors are of floats"),
+    ("int3", "use separate ints: vectors are of floats"),
+    ("int4", "use separate ints: vectors are of floats"),
+    ("uint2", "use separate uints: vectors are of floats"),
+    ("uint3", "use separate uints: vectors are of floats"),
+    ("uint4", "use separate uints: vectors are of floats"),
+    ("bool2", "use separate bools: vectors are of floats"),
+    ("bool3", "use separate bools: vectors are of floats"),
+    ("bool4", "use separate bools: vectors are of floats"),
+    ("ivec2", "use separate ints: vectors are of floats"),
+    ("ivec3", "use separate ints: vectors are of floats"),
+    ("ivec4", "use separate ints: vectors are of floats"),
+    ("uvec2", "use separate uints: vectors are of floats"),
+    ("uvec3", "use separate uints: vectors are of floats"),
+    ("uvec4", "use separate uints: vectors are of floats"),
+    ("bvec2", "use separate bools: vectors are of floats"),
+    ("bvec3", "use separate bools: vectors are of floats"),
+    ("bvec4", "use separate bools: vectors are of floats"),
+    ("half2", "use `float2`"),
+    ("half3", "use `float3`"),
+    ("half4", "use `float4`"),
+    ("double2", "use `float2`"),
+    ("double3", "use `float3`"),
+    ("double4", "use `float4`"),
+    ("mat2", "use `float2x2`"),
+    ("mat3", "use `float3x3`"),
+    ("mat4", "use `float4x4`"),
+    ("matrix", "use `float4x4`"),
+    ("sampler2D", "declare `texture2d name;` at file level"),
+    ("Texture2D", "declare `texture2d name;` at file level"),
+    ("string", "texts exist only in messages"),
+    ("char", "use `int`"),
+    ("short", "use `int`"),
+    ("long", "use `int`, which has 32 bits"),
+    ("unsigned", "use `uint`"),
+];
+
+/// What to write instead of a type that the language does not have.
+fn foreign_type(text: &str) -> Option<&'static str> {
+    let known = FOREIGN_TYPES.iter().find(|(name, _)| *name == text);
+    known.map(|(_, help)| *help)
+}
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn unknown_value(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
+        let text = self.text(symbol).to_owned();
+        if self.names.functions(symbol, self.is_library).is_some() || Self::is_built_in(&text) {
+            self.report(
+                Diagnostic::new(
+                    Code::NotAValue,
+                    span,
+                    format!("`{text}` is a function or type, not a value"),
+                )
+                .here("no value")
+                .help(format!("call it: `{text}(…)`")),
+            );
+            return Expr::error(span);
+        }
+        let global = self.names.global(symbol).is_some();
+        let help = match global {
+            true => Some(format!(
+                "read the host's global with `global_value<{text}>`"
+            )),
+            false => {
+                let names = self.names.visible().map(|symbol| self.text(symbol));
+                self.closest(&text, names)
+                    .map(|name| format!("did you mean `{name}`?"))
+            }
+        };
+        let help = help.unwrap_or_else(|| format!("declare it first: `float {text} = 0.0;`"));
+        self.report(
+            Diagnostic::new(
+                Code::UnknownName,
+                span,
+                format!("nothing is called `{text}`"),
+            )
+            .here("not declared")
+            .help(help),
+        );
+        Expr::error(span)
+    }
+
+    pub(super) fn unknown_function(&mut self, name: ast::Name) {
+        let text = self.text(name.symbol).to_owned();
+        if let Some(help) = foreign_type(&text) {
+            self.unsupported_type(&text, help, name.span);
+            return;
+        }
+        let names = self.names.visible().map(|symbol| self.text(symbol));
+        let fixed: Vec<&str> = builtin::names().chain(adumbra_stdlib::names()).collect();
+        let names = names.chain(fixed);
+        let help = match self.closest(&text, names) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("define it: `float {text}(float x) {{ … }}`"),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::UnknownFunction,
+                name.span,
+                format!("no function is called `{text}`"),
+            )
+            .here("not declared")
+            .help(help),
+        );
+    }
+
+    fn unsupported_type(&mut self, text: &str, help: &str, span: Span) {
+        self.report(
+            Diagnostic::new(
+                Code::UnsupportedType,
+                span,
+                format!("there is no type `{text}`"),
+            )
+            .here("not a type of the language")
+            .help(help),
+        );
+    }
+
+    pub(super) fn unknown_type(&mut self, symbol: Symbol, span: Span) -> TypeId {
+        let text = self.text(symbol).to_owned();
+        if let Some(help) = foreign_type(&text) {
+            self.unsupported_type(&text, help, span);
+            return TypeId::ERROR;
+        }
+        const SIMPLE: [&str; 12] = [
+            "bool", "int", "uint", "float", "float2", "float3", "float4", "closure", "color",
+            "vector", "point", "normal",
+        ];
+        let structs = self.names.types().map(|symbol| self.text(symbol));
+        let help = match self.closest(&text, structs.chain(SIMPLE)) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("declare it: `struct {text} {{ … }};`"),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::UnknownType,
+                span,
+                format!("no type is called `{text}`"),
+            )
+            .here("not declared")
+            .help(help),
+        );
+        TypeId::ERROR
+    }
+
+    pub(super) fn unknown_member(&mut self, ty: TypeId, name: ast::Name, span: Span) -> Expr<'a> {
+        let text = self.text(name.symbol).to_owned();
+        let is = self.show(ty);
+        let help = match self.types.kind(ty) {
+            TypeKind::Struct(number) => {
+                let members = self.types.members(number).iter().map(|m| self.text(m.name));
+                match self.closest(&text, members.clone()) {
+                    Some(known) => format!("did you mean `{known}`?"),
+                    None => format!("it has {}", listed(members)),
+                }
+            }
+            TypeKind::Vector(width) => {
+                let (a, b) = (&"xyzw"[..width as usize], &"rgba"[..width as usize]);
+                format!("its components are `{a}` or `{b}`, up to four at once")
+            }
+            TypeKind::Array(..) => "elements are read with an index: `w[0]`".to_owned(),
+            _ => "only structs and vectors have members".to_owned(),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::UnknownMember,
+                name.span,
+                format!("{is} has no member `{text}`"),
+            )
+            .here("not there")
+            .help(help),
+        );
+        Expr::error(span)
+    }
+
+    pub(super) fn unknown_global(&mut self, name: ast::Name, span: Span) -> Expr<'a> {
+        let text = self.text(name.symbol).to_owned();
+        let globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
+        let help = match self.closest(&text, globals.clone()) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None if self.globals.is_empty() => {
+                format!("the host declares none; on the command line: `-g {text}=0.5:1:0`")
+            }
+            None => format!(
+                "there is {}; on the command line: `-g {text}=0.5:1:0`",
+                listed(globals)
+            ),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::UnknownGlobal,
+                name.span,
+                format!("the host has no global `{text}`"),
+            )
+            .here("not declared by the host")
+            .help(help),
+        );
+        Expr::error(span)
+    }
+
+    pub(super) fn unknown_texture(&mut self, name: ast::Name) {
+        let text = self.text(name.symbol).to_owned();
+        let textures = self.textures.iter().map(|name| self.text(name.symbol));
+        let help = match self.closest(&text, textures) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("declare it at file level: `texture2d {text};`"),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::UnknownTexture,
+                name.span,
+                format!("no texture is called `{text}`"),
+            )
+            .here("not declared")
+            .help(help),
+        );
+    }
+
+    /// The known name that is closest to `text`, if any is close.
+    fn closest<'n>(&self, text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+        let asked = self.diagnostics.len();
+        if text.len() > MAX_LENGTH || asked > MAX_ASKED {
+            return None;
+        }
+        let bound = match text.len() {
+            0..=2 => 1,
+            3..=5 => 2,
+            _ => 3,
+        };
+        let mut best: Option<(usize, &str)> = None;
+        let near = names.filter(|name| name.len().abs_diff(text.len()) <= bound);
+        for name in near.take(MAX_COMPARED) {
+            let distance = distance(text, name);
+            let shares_nothing = distance >= name.len().max(text.len());
+            if distance > 0
+                && distance <= bound
+                && !shares_nothing
+                && best.is_none_or(|(least, _)| distance < least)
+            {
+                best = Some((distance, name));
+            }
+        }
+        best.map(|(_, name)| name.to_owned())
+    }
+}
+
+/// Names in backquotes, the first few.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut all: Vec<String> = names
+        .take(MAX_LISTED + 1)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if all.len() > MAX_LISTED {
+        all[MAX_LISTED] = "…".to_owned();
+    }
+    all.join(", ")
+}
+
+/// How many letters have to be changed, added, left out or swapped with their neighbour; another case counts half, rounded up.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).map(|j| 2 * j).collect();
+    for i in 1..=a.len() {
+        let mut row = Vec::with_capacity(b.len() + 1);
+        row.push(2 * i);
+        for j in 1..=b.len() {
+            let (x, y) = (a[i - 1], b[j - 1]);
+            let change = match () {
+                () if x == y => 0,
+                () if x.eq_ignore_ascii_case(&y) => 1,
+                () => 2,
+            };
+            let mut least = (last[j - 1] + change).min(last[j] + 2).min(row[j - 1] + 2);
+            if i > 1 && j > 1 && x == b[j - 2] && a[i - 2] == y {
+                least = least.min(before[j - 2] + 2);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()].div_ceil(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("sin", "sin"), 0);
+        assert_eq!(distance("sni", "sin"), 1);
+        assert_eq!(distance("sinn", "sin"), 1);
+        assert_eq!(distance("Sin", "sin"), 1);
+        assert_eq!(distance("colour", "color"), 1);
+        assert_eq!(distance("abc", "xyz"), 3);
+    }
+}

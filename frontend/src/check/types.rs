@@ -1,0 +1,328 @@
+//! The types of a program, as numbers.
+//!
+//! Invariants: equal types have one [`TypeId`], so comparing ids compares types; the simple types have fixed ids; a struct is equal
+//! to itself alone. Every type knows its *leaves*: the scalars and the scalar arrays that a value of it is made of, in order, which is
+//! what lowering turns it into. No type has more than [`MAX_LEAVES`](crate::limits::MAX_LEAVES) leaves.
+
+use crate::interner::{Interner, Symbol};
+use crate::limits::{MAX_ALL_LEAVES, MAX_LEAVES};
+use adumbra_ir::{Scalar, Span};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A type of one compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeId(pub u32);
+
+impl TypeId {
+    /// The type of what was reported already: everything about it is passed over in silence.
+    pub const ERROR: TypeId = TypeId(0);
+    /// `void`
+    pub const VOID: TypeId = TypeId(1);
+    /// `bool`
+    pub const BOOL: TypeId = TypeId(2);
+    /// `int`
+    pub const INT: TypeId = TypeId(3);
+    /// `uint`
+    pub const UINT: TypeId = TypeId(4);
+    /// `float`
+    pub const FLOAT: TypeId = TypeId(5);
+    /// `float2`
+    pub const FLOAT2: TypeId = TypeId(6);
+    /// `float3`
+    pub const FLOAT3: TypeId = TypeId(7);
+    /// `float4`
+    pub const FLOAT4: TypeId = TypeId(8);
+    /// `closure`
+    pub const CLOSURE: TypeId = TypeId(9);
+    /// `texture2d`
+    pub const TEXTURE: TypeId = TypeId(10);
+
+    /// The type of `count` floats, 1 to 4.
+    pub const fn floats(count: u32) -> TypeId {
+        debug_assert!(count >= 1 && count <= 4);
+        TypeId(TypeId::FLOAT.0 + count - 1)
+    }
+
+    /// Whether it is `bool`, `int`, `uint` or `float`.
+    pub const fn is_number(self) -> bool {
+        matches!(
+            self,
+            TypeId::BOOL | TypeId::INT | TypeId::UINT | TypeId::FLOAT
+        )
+    }
+
+    /// Whether it is `int` or `uint`.
+    pub const fn is_integer(self) -> bool {
+        matches!(self, TypeId::INT | TypeId::UINT)
+    }
+
+    /// How many floats a float or float vector has; 0 for other types.
+    pub const fn float_count(self) -> u32 {
+        if self.0 >= TypeId::FLOAT.0 && self.0 <= TypeId::FLOAT4.0 {
+            self.0 - TypeId::FLOAT.0 + 1
+        } else {
+            0
+        }
+    }
+
+    /// Whether it is `float2`, `float3` or `float4`.
+    pub const fn is_vector(self) -> bool {
+        self.float_count() > 1
+    }
+}
+
+/// What a type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeKind {
+    /// Reported already.
+    Error,
+    /// No value.
+    Void,
+    /// One scalar.
+    Scalar(Scalar),
+    /// 2 to 4 floats.
+    Vector(u32),
+    /// A name for a texture; not a value.
+    Texture,
+    /// A struct, by its number.
+    Struct(u32),
+    /// So many elements of one type.
+    Array(TypeId, u32),
+}
+
+/// A part of a value: a scalar, or an array of scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// The type of the scalar or of the elements.
+    pub scalar: Scalar,
+    /// Number of elements; 0 for a scalar.
+    pub len: u32,
+}
+
+/// A member of a struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type.
+    pub ty: TypeId,
+    /// Its first leaf among those of the struct.
+    pub leaf: u32,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    kind: TypeKind,
+    /// Range in `leaves`.
+    leaves: (u32, u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Struct {
+    name: Symbol,
+    /// Range in `members`.
+    members: (u32, u32),
+}
+
+/// All types of one compilation.
+#[derive(Debug)]
+pub struct Types {
+    entries: Vec<Entry>,
+    leaves: Vec<Leaf>,
+    structs: Vec<Struct>,
+    members: Vec<Member>,
+    arrays: HashMap<(TypeId, u32), TypeId>,
+}
+
+/// A type that would have too many leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+const fn scalar_leaf(scalar: Scalar) -> Leaf {
+    Leaf { scalar, len: 0 }
+}
+
+/// Leaves of the simple types; vectors share theirs.
+const SIMPLE_LEAVES: [Leaf; 8] = [
+    scalar_leaf(Scalar::Bool),
+    scalar_leaf(Scalar::I32),
+    scalar_leaf(Scalar::U32),
+    scalar_leaf(Scalar::F32),
+    scalar_leaf(Scalar::F32),
+    scalar_leaf(Scalar::F32),
+    scalar_leaf(Scalar::F32),
+    scalar_leaf(Scalar::Closure),
+];
+
+const fn simple(kind: TypeKind, first: u32, count: u32) -> Entry {
+    Entry {
+        kind,
+        leaves: (first, first + count),
+    }
+}
+
+/// The simple types, in the order of their ids.
+const SIMPLE: [Entry; 11] = [
+    simple(TypeKind::Error, 0, 0),
+    simple(TypeKind::Void, 0, 0),
+    simple(TypeKind::Scalar(Scalar::Bool), 0, 1),
+    simple(TypeKind::Scalar(Scalar::I32), 1, 1),
+    simple(TypeKind::Scalar(Scalar::U32), 2, 1),
+    simple(TypeKind::Scalar(Scalar::F32), 3, 1),
+    simple(TypeKind::Vector(2), 3, 2),
+    simple(TypeKind::Vector(3), 3, 3),
+    simple(TypeKind::Vector(4), 3, 4),
+    simple(TypeKind::Scalar(Scalar::Closure), 7, 1),
+    simple(TypeKind::Texture, 0, 0),
+];
+
+impl Types {
+    /// The simple types.
+    pub fn new() -> Types {
+        Types {
+            entries: SIMPLE.to_vec(),
+            leaves: SIMPLE_LEAVES.to_vec(),
+            structs: Vec::new(),
+            members: Vec::new(),
+            arrays: HashMap::new(),
+        }
+    }
+
+    /// What a type is.
+    #[inline]
+    pub fn kind(&self, ty: TypeId) -> TypeKind {
+        self.entries[ty.0 as usize].kind
+    }
+
+    /// The leaves of a value of that type, in order.
+    #[inline]
+    pub fn leaves(&self, ty: TypeId) -> &[Leaf] {
+        let (start, end) = self.entries[ty.0 as usize].leaves;
+        &self.leaves[start as usize..end as usize]
+    }
+
+    /// How many leaves a value of that type has.
+    #[inline]
+    pub fn leaf_count(&self, ty: TypeId) -> u32 {
+        let (start, end) = self.entries[ty.0 as usize].leaves;
+        end - start
+    }
+
+    /// Whether a value of that type holds an array.
+    pub fn has_arrays(&self, ty: TypeId) -> bool {
+        self.leaves(ty).iter().any(|leaf| leaf.len > 0)
+    }
+
+    /// How many scalars a value of that type has, array elements counted.
+    pub fn scalar_count(&self, ty: TypeId) -> u64 {
+        let count = |leaf: &Leaf| u64::from(leaf.len.max(1));
+        self.leaves(ty).iter().map(count).sum()
+    }
+
+    fn add(&mut self, kind: TypeKind, first_leaf: usize) -> Result<TypeId, TooLarge> {
+        if self.leaves.len() - first_leaf > MAX_LEAVES || self.leaves.len() > MAX_ALL_LEAVES {
+            self.leaves.truncate(first_leaf);
+            return Err(TooLarge);
+        }
+        self.entries.push(Entry {
+            kind,
+            leaves: (first_leaf as u32, self.leaves.len() as u32),
+        });
+        Ok(TypeId(self.entries.len() as u32 - 1))
+    }
+
+    /// The type of `len` elements, at least 1, of a type without arrays.
+    pub fn array(&mut self, element: TypeId, len: u32) -> Result<TypeId, TooLarge> {
+        debug_assert!(len > 0 && !self.has_arrays(element));
+        if let Some(&known) = self.arrays.get(&(element, len)) {
+            return Ok(known);
+        }
+        let first = self.leaves.len();
+        let (start, end) = self.entries[element.0 as usize].leaves;
+        self.leaves.extend_from_within(start as usize..end as usize);
+        for leaf in &mut self.leaves[first..] {
+            leaf.len = len;
+        }
+        let ty = self.add(TypeKind::Array(element, len), first)?;
+        self.arrays.insert((element, len), ty);
+        Ok(ty)
+    }
+
+    /// A new struct with these members; their `leaf` is set here.
+    pub fn structure(&mut self, name: Symbol, members: &[Member]) -> Result<TypeId, TooLarge> {
+        let first_leaf = self.leaves.len();
+        let first = self.members.len();
+        for &member in members {
+            let leaf = (self.leaves.len() - first_leaf) as u32;
+            self.members.push(Member { leaf, ..member });
+            let (start, end) = self.entries[member.ty.0 as usize].leaves;
+            self.leaves.extend_from_within(start as usize..end as usize);
+            if self.leaves.len() - first_leaf > MAX_LEAVES || self.leaves.len() > MAX_ALL_LEAVES {
+                break;
+            }
+        }
+        let number = self.structs.len() as u32;
+        let ty = self.add(TypeKind::Struct(number), first_leaf)?;
+        self.structs.push(Struct {
+            name,
+            members: (first as u32, self.members.len() as u32),
+        });
+        Ok(ty)
+    }
+
+    /// The name of a struct.
+    pub fn struct_name(&self, number: u32) -> Symbol {
+        self.structs[number as usize].name
+    }
+
+    /// The members of a struct, in order.
+    pub fn members(&self, number: u32) -> &[Member] {
+        let (start, end) = self.structs[number as usize].members;
+        &self.members[start as usize..end as usize]
+    }
+
+    /// The type as shader writers write it.
+    pub fn name(&self, ty: TypeId, interner: &Interner) -> String {
+        match self.kind(ty) {
+            TypeKind::Error => "?".to_owned(),
+            TypeKind::Void => "void".to_owned(),
+            TypeKind::Texture => "texture2d".to_owned(),
+            TypeKind::Scalar(scalar) => adumbra_ir::Type::Scalar(scalar).to_string(),
+            TypeKind::Vector(n) => format!("float{n}"),
+            TypeKind::Struct(number) => interner.name(self.struct_name(number)).to_owned(),
+            TypeKind::Array(element, len) => format!("{}[{len}]", self.name(element, interner)),
+        }
+    }
+
+    /// The type as hosts see it.
+    ///
+    /// # Panics
+    /// For types that no value has.
+    pub fn host(&self, ty: TypeId, interner: &Interner) -> adumbra_ir::Type {
+        match self.kind(ty) {
+            TypeKind::Error | TypeKind::Void | TypeKind::Texture => panic!("not a value's type"),
+            TypeKind::Scalar(scalar) => adumbra_ir::Type::Scalar(scalar),
+            TypeKind::Vector(n) => adumbra_ir::Type::Vector(n as u8),
+            TypeKind::Array(element, len) => {
+                adumbra_ir::Type::Array(Arc::new(self.host(element, interner)), len)
+            }
+            TypeKind::Struct(number) => {
+                let member =
+                    |m: &Member| (interner.name(m.name).to_owned(), self.host(m.ty, interner));
+                adumbra_ir::Type::Struct(Arc::new(adumbra_ir::types::StructType {
+                    name: interner.name(self.struct_name(number)).to_owned(),
+                    members: self.members(number).iter().map(member).collect(),
+                }))
+            }
+        }
+    }
+}
+
+impl Default for Types {
+    fn default() -> Types {
+        Types::new()
+    }
+}

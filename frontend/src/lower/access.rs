@@ -1,0 +1,247 @@
+//! Parts of variables and values: members, elements, components; read and written.
+//!
+//! An access is resolved once: its indices are evaluated then, and reading it and writing it afterwards mean the same part.
+
+use super::environment::Slot;
+use super::function::{Body, Values};
+use crate::check::tree::{Expr, ExprKind, Swizzle};
+use crate::check::types::{Leaf, TypeId, TypeKind};
+use adumbra_ir::module::{ArrayId, InstKind, ValueId};
+use adumbra_ir::{Scalar, Span};
+
+/// A part of a variable or of a value.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    base: Base,
+    /// The first leaf, and how many.
+    leaves: (u32, u32),
+    /// The element of the arrays that the leaves are.
+    element: Option<ValueId>,
+    pick: Pick,
+    /// The type before picking components.
+    ty: TypeId,
+}
+
+#[derive(Clone, Debug)]
+enum Base {
+    /// Leaves are slots.
+    Variable,
+    /// Leaves are these.
+    Value(Values),
+}
+
+/// Which components of a vector.
+#[derive(Clone, Copy, Debug)]
+enum Pick {
+    All,
+    Some(Swizzle),
+    /// One, known only while shading.
+    Indexed(ValueId),
+}
+
+impl<'a> Body<'_, '_, 'a> {
+    /// Resolves a part, evaluating its indices.
+    pub(super) fn access(&mut self, expr: &Expr<'a>) -> Access {
+        match expr.kind {
+            ExprKind::Local(local) => Access {
+                base: Base::Variable,
+                leaves: (self.first_slot(local), self.types().leaf_count(expr.ty)),
+                element: None,
+                pick: Pick::All,
+                ty: expr.ty,
+            },
+            ExprKind::Member(inner, leaf) => {
+                let access = self.access(inner);
+                Access {
+                    leaves: (access.leaves.0 + leaf, self.types().leaf_count(expr.ty)),
+                    ty: expr.ty,
+                    ..access
+                }
+            }
+            ExprKind::Swizzle(inner, swizzle) => {
+                let access = self.access(inner);
+                self.pick(access, swizzle)
+            }
+            ExprKind::Index(inner, index) => self.indexed(inner, index, expr),
+            _ => {
+                let values = self.values(expr);
+                Access {
+                    leaves: (0, values.len() as u32),
+                    base: Base::Value(values),
+                    element: None,
+                    pick: Pick::All,
+                    ty: expr.ty,
+                }
+            }
+        }
+    }
+
+    /// Picks components of what is picked already.
+    fn pick(&mut self, access: Access, swizzle: Swizzle) -> Access {
+        let pick = match access.pick {
+            Pick::All => swizzle,
+            Pick::Some(before) => {
+                let mut components = [0; 4];
+                for (to, &from) in components.iter_mut().zip(swizzle.as_slice()) {
+                    *to = before.components[from as usize];
+                }
+                Swizzle {
+                    components,
+                    count: swizzle.count,
+                }
+            }
+            Pick::Indexed(_) => unreachable!("a component has no components"),
+        };
+        Access {
+            pick: Pick::Some(pick),
+            ..access
+        }
+    }
+
+    fn indexed(&mut self, inner: &Expr<'a>, index: &Expr<'a>, expr: &Expr<'a>) -> Access {
+        let access = self.access(inner);
+        if let TypeKind::Array(element, _) = self.types().kind(inner.ty) {
+            return Access {
+                element: Some(self.value(index)),
+                ty: element,
+                ..access
+            };
+        }
+        if let ExprKind::Constant(component) = index.kind
+            && component < inner.ty.float_count()
+        {
+            let swizzle = Swizzle {
+                components: [component as u8, 0, 0, 0],
+                count: 1,
+            };
+            return self.pick(access, swizzle);
+        }
+        match access.pick {
+            Pick::All => Access {
+                pick: Pick::Indexed(self.value(index)),
+                ..access
+            },
+            _ => {
+                // Components that were picked by name are a vector of their own.
+                let values = self.read(&access, expr.span);
+                Access {
+                    base: Base::Value(values),
+                    leaves: (0, inner.ty.float_count()),
+                    element: None,
+                    pick: Pick::Indexed(self.value(index)),
+                    ty: inner.ty,
+                }
+            }
+        }
+    }
+
+    fn leaf(&self, access: &Access, leaf: u32) -> Slot {
+        let index = access.leaves.0 + leaf;
+        match &access.base {
+            Base::Variable => self.environment.get(index),
+            Base::Value(values) => values[index as usize],
+        }
+    }
+
+    /// One leaf, out of its array if it is an element.
+    fn read_leaf(&mut self, access: &Access, leaf: u32, scalar: Scalar, span: Span) -> Slot {
+        let slot = self.leaf(access, leaf);
+        match access.element {
+            None => slot,
+            Some(index) => self.load(slot.array(), scalar, index, span).into(),
+        }
+    }
+
+    fn write_leaf(&mut self, access: &Access, leaf: u32, value: ValueId, span: Span) {
+        match access.element {
+            None => self.set(access.leaves.0 + leaf, value),
+            Some(index) => {
+                let array = self.leaf(access, leaf).array();
+                self.builder
+                    .inst(InstKind::Store(array), [index, value], [], span);
+            }
+        }
+    }
+
+    /// The leaves of the part; for arrays, the arrays themselves.
+    pub(super) fn read(&mut self, access: &Access, span: Span) -> Values {
+        match access.pick {
+            Pick::All => {
+                let leaves = self.leaves(access.ty);
+                let all = (0..).zip(leaves);
+                all.map(|(i, leaf)| self.read_leaf(access, i, leaf.scalar, span))
+                    .collect()
+            }
+            Pick::Some(swizzle) => {
+                let picked = swizzle.as_slice().iter();
+                picked
+                    .map(|&c| self.read_leaf(access, u32::from(c), Scalar::F32, span))
+                    .collect()
+            }
+            Pick::Indexed(index) => {
+                let array = self.components_in_memory(access, span);
+                Values::from_elem(self.load(array, Scalar::F32, index, span).into(), 1)
+            }
+        }
+    }
+
+    /// Sets the part of a variable.
+    pub(super) fn write(&mut self, access: &Access, values: &[Slot], span: Span) {
+        debug_assert!(matches!(access.base, Base::Variable));
+        match access.pick {
+            Pick::All => {
+                for ((i, leaf), value) in (0..).zip(self.leaves(access.ty)).zip(values) {
+                    if leaf.len > 0 {
+                        let to = self.leaf(access, i).array();
+                        self.copy_array(to, value.array(), span);
+                    } else {
+                        self.write_leaf(access, i, value.value(), span);
+                    }
+                }
+            }
+            Pick::Some(swizzle) => {
+                for (&component, value) in swizzle.as_slice().iter().zip(values) {
+                    self.write_leaf(access, u32::from(component), value.value(), span);
+                }
+            }
+            Pick::Indexed(index) => {
+                let array = self.components_in_memory(access, span);
+                let kind = InstKind::Store(array);
+                self.builder
+                    .inst(kind, [index, values[0].value()], [], span);
+                for component in 0..access.ty.float_count() {
+                    let at = self.builder.int(component as i32, span);
+                    let value = self.load(array, Scalar::F32, at, span);
+                    self.write_leaf(access, component, value, span);
+                }
+            }
+        }
+    }
+
+    /// An array that holds the components of a vector, to be indexed while shading.
+    fn components_in_memory(&mut self, access: &Access, span: Span) -> ArrayId {
+        let leaf = Leaf {
+            scalar: Scalar::F32,
+            len: access.ty.float_count(),
+        };
+        let array = self.new_array(leaf, None, span, None);
+        for component in 0..leaf.len {
+            let value = self.read_leaf(access, component, Scalar::F32, span).value();
+            self.store(array, component, value, span);
+        }
+        array
+    }
+
+    /// `array[index]`
+    pub(super) fn load(
+        &mut self,
+        array: ArrayId,
+        element: Scalar,
+        index: ValueId,
+        span: Span,
+    ) -> ValueId {
+        self.builder
+            .inst(InstKind::Load(array), [index], [element], span)
+            .first
+    }
+}

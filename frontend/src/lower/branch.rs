@@ -1,0 +1,270 @@
+//! Branches: `if`, `? :`, `&&`, `||`, and what they do to the variables.
+//!
+//! A choice between values becomes a branch only where that matters: where a side can fault, has an effect, or is worth skipping.
+
+use super::environment::Change;
+use super::function::{Body, Values};
+use crate::check::tree::{Expr, ExprKind};
+use crate::check::types::TypeId;
+use adumbra_ir::module::{Args, InstKind, RegionId, ValueId};
+use adumbra_ir::{Op, Scalar, Span};
+
+/// Most ops on both sides of a choice that are computed rather than skipped.
+const MAX_SPECULATED: u32 = 4;
+
+impl<'a> Body<'_, '_, 'a> {
+    /// Does one or the other. Each arm gives values of the same types; those of the arm taken come out, and variables that either arm
+    /// changes hold what the arm taken left in them.
+    pub(super) fn branch(
+        &mut self,
+        condition: ValueId,
+        then: impl FnOnce(&mut Self) -> Values,
+        otherwise: impl FnOnce(&mut Self) -> Values,
+        span: Span,
+    ) -> Values {
+        let then = self.arm(then, span);
+        let otherwise = self.arm(otherwise, span);
+        let given = then.given.as_ref().or(otherwise.given.as_ref());
+        let count = given.map_or(0, Values::len);
+        let merged = join(&then, &otherwise);
+        let given = given.into_iter().flatten().map(|slot| slot.value());
+        let values = given.chain(merged.iter().map(|merged| merged.then));
+        let types: Vec<Scalar> = values.map(|value| self.builder.ty(value)).collect();
+        self.hand_over(&then, merged.iter().map(|merged| merged.then));
+        self.hand_over(&otherwise, merged.iter().map(|merged| merged.otherwise));
+        let kind = InstKind::If(then.region, otherwise.region);
+        let results = self.builder.inst(kind, [condition], types, span);
+        let mut results = results.iter();
+        let values: Values = results.by_ref().take(count).map(Into::into).collect();
+        for (merged, value) in merged.iter().zip(results) {
+            self.set(merged.slot, value);
+        }
+        if then.given.is_none() && otherwise.given.is_none() {
+            self.builder.terminate(InstKind::Unreachable, [], span);
+        }
+        values
+    }
+
+    fn arm(&mut self, lower: impl FnOnce(&mut Self) -> Values, span: Span) -> Lowered {
+        let arm = self.environment.begin_arm();
+        let region = self.builder.open_region();
+        let values = lower(self);
+        let given = match self.builder.is_terminated() {
+            true => None,
+            false => {
+                // What it hands over is known when both arms are.
+                self.builder.terminate(InstKind::Yield, [], span);
+                Some(values)
+            }
+        };
+        self.builder.close_region();
+        Lowered {
+            region,
+            given,
+            changes: self.environment.end_arm(arm),
+        }
+    }
+
+    /// Fills in what the end of an arm hands over.
+    fn hand_over(&mut self, arm: &Lowered, merged: impl Iterator<Item = ValueId>) {
+        let Some(given) = &arm.given else { return };
+        let region = &mut self.builder.function_mut().regions[arm.region.index()];
+        let end = region.insts.last_mut().expect("an arm has its terminator");
+        end.args = given
+            .iter()
+            .map(|slot| slot.value())
+            .chain(merged)
+            .collect::<Args>();
+    }
+
+    /// `a && b` and `a || b`.
+    pub(super) fn short_circuit(
+        &mut self,
+        a: &Expr<'a>,
+        b: &Expr<'a>,
+        is_and: bool,
+        span: Span,
+    ) -> ValueId {
+        let left = self.value(a);
+        if self.can_speculate(&[b]) {
+            let right = self.value(b);
+            let op = if is_and { Op::And } else { Op::Or };
+            return self.builder.op(op, &[left, right], span);
+        }
+        let decided = |body: &mut Self| {
+            let bits = u32::from(!is_and);
+            Values::from_elem(body.builder.constant(Scalar::Bool, bits, span).into(), 1)
+        };
+        let asked = |body: &mut Self| Values::from_elem(body.value(b).into(), 1);
+        let values = match is_and {
+            true => self.branch(left, asked, decided, span),
+            false => self.branch(left, decided, asked, span),
+        };
+        values[0].value()
+    }
+
+    /// `condition ? yes : no`
+    pub(super) fn ternary(
+        &mut self,
+        [condition, yes, no]: &[Expr<'a>; 3],
+        ty: TypeId,
+        span: Span,
+    ) -> Values {
+        let holds = self.value(condition);
+        let is_plain = ty.is_number() || ty.is_vector();
+        if is_plain && self.can_speculate(&[yes, no]) {
+            let (yes, no) = (self.values(yes), self.values(no));
+            return self.select(holds, &yes, &no, span);
+        }
+        if !self.types().has_arrays(ty) {
+            return self.branch(holds, |body| body.values(yes), |body| body.values(no), span);
+        }
+        // Arrays are copied into room of their own by the arm taken; scalars come out of the branch.
+        let mut room = self.temporary(ty, span);
+        let scalars = {
+            let room = &room;
+            let fill = |body: &mut Self, from: &Expr<'a>| {
+                let from = body.values(from);
+                body.copy_arrays(ty, room, &from, span);
+                let leaves = body.leaves(ty).iter().zip(from);
+                leaves
+                    .filter(|(leaf, _)| leaf.len == 0)
+                    .map(|(_, slot)| slot)
+                    .collect()
+            };
+            self.branch(holds, |body| fill(body, yes), |body| fill(body, no), span)
+        };
+        let leaves = self.leaves(ty).iter().zip(&mut room);
+        for ((_, room), scalar) in leaves.filter(|(leaf, _)| leaf.len == 0).zip(scalars) {
+            *room = scalar;
+        }
+        room
+    }
+
+    /// Chooses leaf by leaf between values that exist already.
+    pub(super) fn select(
+        &mut self,
+        condition: ValueId,
+        yes: &Values,
+        no: &Values,
+        span: Span,
+    ) -> Values {
+        let has_handles = yes
+            .iter()
+            .any(|slot| self.builder.ty(slot.value()) == Scalar::Closure);
+        if has_handles {
+            return self.branch(condition, |_| yes.clone(), |_| no.clone(), span);
+        }
+        let mut out = Values::new();
+        for (yes, no) in yes.iter().zip(no) {
+            let (yes, no) = (yes.value(), no.value());
+            let op = match self.builder.ty(yes) {
+                Scalar::F32 => Op::Select,
+                _ => Op::ISel,
+            };
+            out.push(self.builder.op(op, &[condition, yes, no], span).into());
+        }
+        out
+    }
+
+    /// Whether all of them together are cheap, cannot fault and have no effect.
+    fn can_speculate(&self, exprs: &[&Expr<'a>]) -> bool {
+        let mut left = MAX_SPECULATED;
+        exprs.iter().all(|expr| self.is_cheap(expr, &mut left))
+    }
+
+    fn is_cheap(&self, expr: &Expr<'a>, left: &mut u32) -> bool {
+        match expr.kind {
+            ExprKind::Constant(_) => true,
+            ExprKind::Local(_) | ExprKind::Global(_) => !self.types().has_arrays(expr.ty),
+            ExprKind::Zero => expr.ty.is_number() || expr.ty.is_vector(),
+            ExprKind::Swizzle(inner, _) | ExprKind::Splat(inner) | ExprKind::Member(inner, _) => {
+                !self.types().has_arrays(inner.ty) && self.is_cheap(inner, left)
+            }
+            ExprKind::Convert(inner) => spend(left, 1) && self.is_cheap(inner, left),
+            ExprKind::Op(row, operands) => {
+                is_cheap_row(row)
+                    && spend(left, self.types().leaf_count(expr.ty))
+                    && operands.iter().all(|operand| self.is_cheap(operand, left))
+            }
+            ExprKind::Reversed(row, operands) => {
+                is_cheap_row(row)
+                    && spend(left, 1)
+                    && operands.iter().all(|operand| self.is_cheap(operand, left))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn spend(left: &mut u32, count: u32) -> bool {
+    match left.checked_sub(count) {
+        Some(rest) => {
+            *left = rest;
+            true
+        }
+        None => false,
+    }
+}
+
+/// Whether computing the row costs less than a branch, and can do no harm.
+fn is_cheap_row(row: Op) -> bool {
+    match row {
+        Op::Neg | Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max | Op::Abs | Op::Saturate => true,
+        _ => !row.info().differentiable() && !row.info().faulting,
+    }
+}
+
+/// An arm that was lowered.
+struct Lowered {
+    region: RegionId,
+    /// The values that it gives; `None` if control does not come out at its end.
+    given: Option<Values>,
+    changes: Vec<Change>,
+}
+
+impl Lowered {
+    /// What it changed, as far as anything after it can see that.
+    fn seen(&self) -> &[Change] {
+        match self.given {
+            Some(_) => &self.changes,
+            None => &[],
+        }
+    }
+}
+
+/// A slot that at least one arm changed, and its value behind each.
+struct Merged {
+    slot: u32,
+    then: ValueId,
+    otherwise: ValueId,
+}
+
+/// What two arms changed together, in order of the slots.
+fn join(then: &Lowered, otherwise: &Lowered) -> Vec<Merged> {
+    let (mut a, mut b) = (then.seen(), otherwise.seen());
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    loop {
+        let (first, second) = (a.first(), b.first());
+        let (slot, then, otherwise) = match (first, second) {
+            (None, None) => return merged,
+            (Some(x), Some(y)) if x.slot == y.slot => (x.slot, x.after, y.after),
+            (Some(x), y) if y.is_none_or(|y| x.slot < y.slot) => (x.slot, x.after, x.before),
+            (_, Some(y)) => (y.slot, y.before, y.after),
+            (Some(x), None) => (x.slot, x.after, x.before),
+        };
+        if first.is_some_and(|x| x.slot == slot) {
+            a = &a[1..];
+        }
+        if second.is_some_and(|y| y.slot == slot) {
+            b = &b[1..];
+        }
+        if then != otherwise {
+            merged.push(Merged {
+                slot,
+                then: then.value(),
+                otherwise: otherwise.value(),
+            });
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Calls: `out` and `inout` arguments are copied in and out, from left to right.
+
+use super::access::Access;
+use super::function::{Body, Values};
+use crate::ast::Direction;
+use crate::check::tree::{Expr, ExprKind, FunctionId, Param};
+use crate::check::types::TypeId;
+use adumbra_ir::module::{ArrayId, InstKind, ValueId};
+use adumbra_ir::{Scalar, Span};
+use smallvec::SmallVec;
+
+impl<'a> Body<'_, '_, 'a> {
+    pub(super) fn call(
+        &mut self,
+        callee: FunctionId,
+        args: &[Expr<'a>],
+        ty: TypeId,
+        span: Span,
+    ) -> Values {
+        let function = &self.shared.program.functions[callee.0 as usize];
+        let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
+        let mut arrays: Vec<ArrayId> = Vec::new();
+        let mut outputs: SmallVec<[(&Param, Option<Access>); 4]> = SmallVec::new();
+        for (index, (param, arg)) in function.params.iter().zip(args).enumerate() {
+            if param.direction == Direction::In {
+                let values = self.values(arg);
+                let later = &args[index + 1..];
+                self.pass(param.ty, &values, later, &mut scalars, &mut arrays, span);
+                continue;
+            }
+            let access = self.access(arg);
+            let has_arrays = self.types().has_arrays(param.ty);
+            if param.direction == Direction::InOut || has_arrays {
+                let values = self.read(&access, span);
+                for (leaf, slot) in self.leaves(param.ty).iter().zip(values) {
+                    match (leaf.len, param.direction) {
+                        (0, Direction::InOut) => scalars.push(slot.value()),
+                        (0, _) => {}
+                        _ => arrays.push(slot.array()),
+                    }
+                }
+            }
+            outputs.push((param, Some(access)));
+        }
+        let returned = self.leaves(ty);
+        let mut value = Values::new();
+        for &leaf in returned.iter().filter(|leaf| leaf.len > 0) {
+            let array = self.new_array(leaf, None, span, None);
+            arrays.push(array);
+            value.push(array.into());
+        }
+        let returned_scalars = returned.iter().filter(|leaf| leaf.len == 0);
+        let mut results: SmallVec<[Scalar; 8]> = returned_scalars.map(|leaf| leaf.scalar).collect();
+        for (param, _) in &outputs {
+            let leaves = self.leaves(param.ty).iter().filter(|leaf| leaf.len == 0);
+            results.extend(leaves.map(|leaf| leaf.scalar));
+        }
+        let kind = InstKind::Call(self.shared.reach(callee), arrays.into_boxed_slice());
+        let results = self.builder.inst(kind, scalars, results, span);
+        let mut results = results.iter();
+        let mut made = value.into_iter();
+        let value = returned.iter().map(|leaf| match leaf.len {
+            0 => results.next().expect("a result for each scalar").into(),
+            _ => made.next().expect("an array for each array leaf"),
+        });
+        let value: Values = value.collect();
+        for (param, access) in outputs {
+            let access = access.expect("set above");
+            self.receive_output(param, &access, &mut results, span);
+        }
+        value
+    }
+
+    /// Passes a value by copy. An array that a later argument may still write to is copied before.
+    fn pass(
+        &mut self,
+        ty: TypeId,
+        values: &Values,
+        later: &[Expr<'a>],
+        scalars: &mut SmallVec<[ValueId; 8]>,
+        arrays: &mut Vec<ArrayId>,
+        span: Span,
+    ) {
+        for (&leaf, slot) in self.leaves(ty).iter().zip(values) {
+            if leaf.len == 0 {
+                scalars.push(slot.value());
+            } else if later.iter().all(is_plain) {
+                arrays.push(slot.array());
+            } else {
+                let copy = self.new_array(leaf, None, span, None);
+                self.copy_array(copy, slot.array(), span);
+                arrays.push(copy);
+            }
+        }
+    }
+
+    /// Writes what an `out` or `inout` parameter gave back. Arrays were written in place.
+    fn receive_output(
+        &mut self,
+        param: &Param,
+        access: &Access,
+        results: &mut impl Iterator<Item = ValueId>,
+        span: Span,
+    ) {
+        let leaves = self.leaves(param.ty);
+        if !self.types().has_arrays(param.ty) {
+            let values: Values = results.take(leaves.len()).map(Into::into).collect();
+            self.write(access, &values, span);
+            return;
+        }
+        let mut values = self.read(access, span);
+        for (leaf, slot) in leaves.iter().zip(&mut values) {
+            if leaf.len == 0 {
+                *slot = results.next().expect("a result for each scalar").into();
+            }
+        }
+        self.write(access, &values, span);
+    }
+}
+
+/// Whether evaluating the argument writes to nothing, at a glance.
+fn is_plain(expr: &Expr) -> bool {
+    match expr.kind {
+        ExprKind::Constant(_) | ExprKind::Zero | ExprKind::Local(_) | ExprKind::Global(_) => true,
+        ExprKind::Member(inner, _) | ExprKind::Swizzle(inner, _) | ExprKind::Convert(inner) => {
+            is_plain(inner)
+        }
+        ExprKind::Index(inner, index) => is_plain(inner) && is_plain(index),
+        ExprKind::Op(_, operands) => operands.iter().all(is_plain),
+        _ => false,
+    }
+}

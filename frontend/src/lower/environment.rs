@@ -1,0 +1,144 @@
+//! What the variables of a function hold at the place that is being lowered.
+//!
+//! Every leaf of every variable has a slot: its value, or the array that it is. While a branch is open, writes are logged, so that
+//! closing an arm costs as much as was written in it. A slot that was empty when the arm began belongs to a variable of the arm and is
+//! none of the concern of what follows.
+
+use adumbra_ir::module::{ArrayId, NameId, ValueId};
+
+/// A value or an array; the leaf's type says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot(u32);
+
+impl Slot {
+    const EMPTY: Slot = Slot(u32::MAX);
+
+    pub(super) fn value(self) -> ValueId {
+        debug_assert!(
+            self != Slot::EMPTY,
+            "a variable is read before its declaration"
+        );
+        ValueId(self.0)
+    }
+
+    pub(super) fn array(self) -> ArrayId {
+        debug_assert!(
+            self != Slot::EMPTY,
+            "an array is read before its declaration"
+        );
+        ArrayId(self.0)
+    }
+}
+
+impl From<ValueId> for Slot {
+    fn from(value: ValueId) -> Slot {
+        Slot(value.0)
+    }
+}
+
+impl From<ArrayId> for Slot {
+    fn from(array: ArrayId) -> Slot {
+        Slot(array.0)
+    }
+}
+
+/// A slot that an arm changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) slot: u32,
+    pub(super) before: Slot,
+    pub(super) after: Slot,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    slot: Slot,
+    /// The name of the leaf, once it was set.
+    name: Option<NameId>,
+    /// The last arm whose changes it was counted among.
+    counted: u32,
+}
+
+/// All slots.
+#[derive(Debug)]
+pub(super) struct Environment {
+    held: Vec<Held>,
+    log: Vec<(u32, Slot)>,
+    open_arms: u32,
+    arms: u32,
+}
+
+/// An arm that was begun.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Arm(usize);
+
+impl Environment {
+    pub(super) fn new(slots: usize) -> Environment {
+        let empty = Held {
+            slot: Slot::EMPTY,
+            name: None,
+            counted: 0,
+        };
+        Environment {
+            held: vec![empty; slots],
+            log: Vec::new(),
+            open_arms: 0,
+            arms: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Slot {
+        self.held[slot as usize].slot
+    }
+
+    /// The name of the leaf, if it was ever set with one.
+    pub(super) fn name(&self, slot: u32) -> Option<NameId> {
+        self.held[slot as usize].name
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, slot: u32, to: Slot) {
+        let held = &mut self.held[slot as usize].slot;
+        if self.open_arms > 0 {
+            self.log.push((slot, *held));
+        }
+        *held = to;
+    }
+
+    #[inline]
+    pub(super) fn set_name(&mut self, slot: u32, name: NameId) {
+        self.held[slot as usize].name = Some(name);
+    }
+
+    pub(super) fn begin_arm(&mut self) -> Arm {
+        self.open_arms += 1;
+        Arm(self.log.len())
+    }
+
+    /// Ends an arm: what it changed, in order of the slots; everything is as it was when it began.
+    pub(super) fn end_arm(&mut self, arm: Arm) -> Vec<Change> {
+        self.open_arms -= 1;
+        self.arms += 1;
+        let mut changes = Vec::new();
+        for &(slot, before) in &self.log[arm.0..] {
+            // The first entry of a slot says what it held before the arm.
+            let held = &mut self.held[slot as usize];
+            if held.counted != self.arms {
+                held.counted = self.arms;
+                let after = std::mem::replace(&mut held.slot, before);
+                if before != Slot::EMPTY && before != after {
+                    changes.push(Change {
+                        slot,
+                        before,
+                        after,
+                    });
+                }
+            }
+        }
+        self.log.truncate(arm.0);
+        changes.sort_unstable_by_key(|change| change.slot);
+        changes
+    }
+}

@@ -1,0 +1,204 @@
+//! Expressions: the leaves of their values, in order of evaluation.
+
+use super::environment::Slot;
+use super::function::{Body, Values};
+use crate::check::conversion;
+use crate::check::tree::{Expr, ExprKind, Update};
+use crate::check::types::TypeId;
+use adumbra_ir::module::{Channels, GlobalId, InstKind, ValueId};
+use adumbra_ir::{Direction, Op, Scalar, Span};
+use smallvec::SmallVec;
+
+fn one(value: ValueId) -> Values {
+    let mut values = Values::new();
+    values.push(value.into());
+    values
+}
+
+impl<'a> Body<'_, '_, 'a> {
+    /// The value of an expression that is one scalar.
+    pub(super) fn value(&mut self, expr: &Expr<'a>) -> ValueId {
+        let span = expr.span;
+        match expr.kind {
+            ExprKind::Constant(bits) => {
+                let ty = self.leaves(expr.ty)[0].scalar;
+                self.builder.constant(ty, bits, span)
+            }
+            ExprKind::Local(local) => self.environment.get(self.first_slot(local)).value(),
+            ExprKind::Op(row, operands) => {
+                let mut args: SmallVec<[ValueId; 3]> = SmallVec::new();
+                for operand in operands {
+                    args.push(self.value(operand));
+                }
+                self.builder.op(row, &args, span)
+            }
+            ExprKind::Reversed(row, [a, b]) => {
+                let (a, b) = (self.value(a), self.value(b));
+                self.builder.op(row, &[b, a], span)
+            }
+            ExprKind::Convert(inner) => {
+                let value = self.value(inner);
+                self.convert(value, inner.ty, expr.ty, span)
+            }
+            ExprKind::And(a, b) => self.short_circuit(a, b, true, span),
+            ExprKind::Or(a, b) => self.short_circuit(a, b, false, span),
+            ExprKind::ClosureAdd(a, b) => {
+                let args = [self.value(a), self.value(b)];
+                let kind = InstKind::ClosureAdd;
+                self.builder.inst(kind, args, [Scalar::Closure], span).first
+            }
+            _ => self.values(expr)[0].value(),
+        }
+    }
+
+    /// The leaves of an expression's value.
+    pub(super) fn values(&mut self, expr: &Expr<'a>) -> Values {
+        let span = expr.span;
+        match expr.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Reversed(..)
+            | ExprKind::Convert(_)
+            | ExprKind::And(..)
+            | ExprKind::Or(..)
+            | ExprKind::ClosureAdd(..) => one(self.value(expr)),
+            ExprKind::Op(..) if !expr.ty.is_vector() => one(self.value(expr)),
+            ExprKind::Op(row, operands) => self.by_component(row, operands, expr.ty, span),
+            ExprKind::Zero | ExprKind::Constants(_) | ExprKind::List(_) => self.fresh(expr),
+            ExprKind::Gather(parts) => {
+                let mut values = Values::new();
+                for part in parts {
+                    values.extend(self.values(part));
+                }
+                values
+            }
+            ExprKind::Splat(inner) => {
+                let value = self.value(inner);
+                Values::from_elem(value.into(), expr.ty.float_count() as usize)
+            }
+            ExprKind::Global(number) => {
+                let leaves = self.leaves(expr.ty);
+                let mut values = Values::new();
+                for (index, leaf) in (0..).zip(leaves) {
+                    let kind = InstKind::Global(GlobalId(number), index);
+                    let value = self.builder.inst(kind, [], [leaf.scalar], span).first;
+                    values.push(value.into());
+                }
+                values
+            }
+            ExprKind::Local(_)
+            | ExprKind::Swizzle(..)
+            | ExprKind::Member(..)
+            | ExprKind::Index(..) => {
+                let access = self.access(expr);
+                self.read(&access, span)
+            }
+            ExprKind::Assign(place, value) => {
+                let access = self.access(place);
+                let values = self.values(value);
+                self.write(&access, &values, span);
+                values
+            }
+            ExprKind::Update(update) => self.update(update, span),
+            ExprKind::Current => self.current.clone(),
+            ExprKind::Call(function, args) => self.call(function, args, expr.ty, span),
+            ExprKind::Ternary(parts) => self.ternary(parts, expr.ty, span),
+            ExprKind::Select([condition, yes, no]) => {
+                let condition = self.value(condition);
+                let (yes, no) = (self.values(yes), self.values(no));
+                self.select(condition, &yes, &no, span)
+            }
+            ExprKind::Shadow(direction, inner) => self.shadow(direction, inner, span),
+            ExprKind::Sample(texture, args) => {
+                let mut coordinates: SmallVec<[ValueId; 2]> = SmallVec::new();
+                for arg in args {
+                    coordinates.extend(self.values(arg).iter().map(|slot| slot.value()));
+                }
+                let channels = match expr.ty {
+                    TypeId::FLOAT => Channels::Alpha,
+                    _ => Channels::Color,
+                };
+                let kind = InstKind::Sample(self.shared.texture(texture), channels);
+                let types = std::iter::repeat_n(Scalar::F32, channels.count() as usize);
+                let results = self.builder.inst(kind, coordinates, types, span);
+                results.iter().map(Slot::from).collect()
+            }
+            ExprKind::Closure(number, args) => {
+                let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
+                for arg in args {
+                    scalars.extend(self.values(arg).iter().map(|slot| slot.value()));
+                }
+                let kind = InstKind::MakeClosure(self.shared.closure(number));
+                one(self
+                    .builder
+                    .inst(kind, scalars, [Scalar::Closure], span)
+                    .first)
+            }
+            ExprKind::ClosureScale([a, b]) => {
+                let (first, second) = (self.values(a), self.values(b));
+                let (closure, weight) = match a.ty {
+                    TypeId::CLOSURE => (first, second),
+                    _ => (second, first),
+                };
+                let args = closure.iter().chain(&weight).map(|slot| slot.value());
+                let kind = InstKind::ClosureScale;
+                one(self.builder.inst(kind, args, [Scalar::Closure], span).first)
+            }
+            ExprKind::Sequence(exprs) => {
+                let mut last = Values::new();
+                for expr in exprs {
+                    last = self.values(expr);
+                }
+                last
+            }
+        }
+    }
+
+    fn convert(&mut self, value: ValueId, from: TypeId, to: TypeId, span: Span) -> ValueId {
+        let steps = conversion(from, to).iter();
+        steps.fold(value, |value, &row| self.builder.op(row, &[value], span))
+    }
+
+    /// A row on vectors; scalar operands stand for every component.
+    fn by_component(&mut self, row: Op, operands: &[Expr<'a>], ty: TypeId, span: Span) -> Values {
+        let mut leaves: SmallVec<[Values; 3]> = SmallVec::new();
+        for operand in operands {
+            leaves.push(self.values(operand));
+        }
+        let mut values = Values::new();
+        for component in 0..ty.float_count() as usize {
+            let pick =
+                |leaves: &Values| leaves[if leaves.len() == 1 { 0 } else { component }].value();
+            let args: SmallVec<[ValueId; 3]> = leaves.iter().map(pick).collect();
+            values.push(self.builder.op(row, &args, span).into());
+        }
+        values
+    }
+
+    fn update(&mut self, update: &Update<'a>, span: Span) -> Values {
+        let access = self.access(&update.place);
+        let old = self.read(&access, span);
+        let outer = std::mem::replace(&mut self.current, old.clone());
+        let new = self.values(&update.value);
+        self.current = outer;
+        self.write(&access, &new, span);
+        match update.postfix {
+            true => old,
+            false => new,
+        }
+    }
+
+    /// The shadows of floats; zero for what has none.
+    fn shadow(&mut self, direction: Direction, inner: &Expr<'a>, span: Span) -> Values {
+        let values = self.values(inner);
+        let mut shadows = Values::new();
+        for slot in values {
+            let value = slot.value();
+            let shadow = match self.builder.ty(value) {
+                Scalar::F32 => self.builder.shadow(direction, value, span),
+                other => self.builder.constant(other, 0, span),
+            };
+            shadows.push(shadow.into());
+        }
+        shadows
+    }
+}

@@ -1,0 +1,364 @@
+//! One function: its parameters, results and what belongs together among them.
+//!
+//! Scalar parameters are the scalars of `in` and `inout` parameters; results are the scalars of the return value, then those of `out` and
+//! `inout` parameters. Array parameters come in the same order, those of the return value last, as `Out`. The entry has no array
+//! parameters: their elements are parameters and results of their own, in the order of the host's types.
+
+use super::Lowering;
+use super::environment::{Environment, Slot};
+use super::statement::Target;
+use crate::ast::Direction;
+use crate::check::tree::{Expr, ExprKind, Function, FunctionId, LocalId, Param};
+use crate::check::types::{Leaf, TypeId, TypeKind, Types};
+use adumbra_ir::module::{self, Array, ArrayId, InstKind, Member, Mode, NameId, ValueId};
+use adumbra_ir::{Builder, Lanes, Scalar, Span};
+use smallvec::SmallVec;
+
+/// The leaves of a value.
+pub(super) type Values = SmallVec<[Slot; 4]>;
+
+/// The function being made.
+pub(super) struct Body<'l, 'p, 'a> {
+    pub(super) shared: &'l mut Lowering<'p, 'a>,
+    pub(super) function: &'p Function<'a>,
+    pub(super) builder: Builder,
+    pub(super) environment: Environment,
+    /// The first slot of each variable.
+    first_slots: Vec<u32>,
+    /// The loops around the statement being lowered.
+    pub(super) targets: Vec<Target>,
+    /// The old value, inside a compound assignment.
+    pub(super) current: Values,
+    /// The arrays of the return value.
+    return_arrays: SmallVec<[ArrayId; 2]>,
+    is_entry: bool,
+}
+
+/// Lowers one function.
+pub(super) fn lower(
+    shared: &mut Lowering<'_, '_>,
+    id: FunctionId,
+    is_entry: bool,
+) -> module::Function {
+    let function = &shared.program.functions[id.0 as usize];
+    let types = &shared.program.types;
+    let mut first_slots = Vec::with_capacity(function.locals.len());
+    let mut slots = 0;
+    for local in function.locals {
+        first_slots.push(slots);
+        slots += types.leaf_count(local.ty);
+    }
+    let mut body = Body {
+        builder: Builder::new(shared.interner.name(function.name), function.span),
+        shared,
+        function,
+        environment: Environment::new(slots as usize),
+        first_slots,
+        targets: Vec::new(),
+        current: Values::new(),
+        return_arrays: SmallVec::new(),
+        is_entry,
+    };
+    body.signature();
+    body.statements(function.body);
+    if !body.builder.is_terminated() {
+        body.give_back(&[], function.span);
+    }
+    body.builder.finish()
+}
+
+/// Calls `f` for each scalar of a value in the order of the host's types: its leaf and, in an array, its element.
+pub(super) fn host_order(types: &Types, ty: TypeId, f: &mut impl FnMut(u32, Option<u32>)) {
+    host_order_from(types, ty, 0, f);
+}
+
+fn host_order_from(types: &Types, ty: TypeId, first: u32, f: &mut impl FnMut(u32, Option<u32>)) {
+    match types.kind(ty) {
+        TypeKind::Array(element, len) => {
+            let leaves = types.leaf_count(element);
+            for index in 0..len {
+                (first..first + leaves).for_each(|leaf| f(leaf, Some(index)));
+            }
+        }
+        TypeKind::Struct(number) => {
+            for member in types.members(number) {
+                host_order_from(types, member.ty, first + member.leaf, f);
+            }
+        }
+        _ => (first..first + types.leaf_count(ty)).for_each(|leaf| f(leaf, None)),
+    }
+}
+
+fn mode(direction: Direction) -> Mode {
+    match direction {
+        Direction::In => Mode::In,
+        Direction::Out => Mode::Out,
+        Direction::InOut => Mode::InOut,
+    }
+}
+
+impl<'p, 'a> Body<'_, 'p, 'a> {
+    pub(super) fn types(&self) -> &'p Types {
+        &self.shared.program.types
+    }
+
+    pub(super) fn leaves(&self, ty: TypeId) -> &'p [Leaf] {
+        self.types().leaves(ty)
+    }
+
+    pub(super) fn first_slot(&self, local: LocalId) -> u32 {
+        self.first_slots[local.0 as usize]
+    }
+
+    /// The name of a variable's first leaf.
+    fn name_of(&mut self, local: LocalId) -> NameId {
+        let slot = self.first_slot(local);
+        if let Some(known) = self.environment.name(slot) {
+            return known;
+        }
+        let variable = &self.function.locals[local.0 as usize];
+        let first = self.shared.leaf_names(variable.name, variable.ty);
+        for leaf in 0..self.types().leaf_count(variable.ty) {
+            self.environment
+                .set_name(slot + leaf, NameId(first.0 + leaf));
+        }
+        first
+    }
+
+    /// Sets a leaf of a declared variable, whose name the value gets if it has none.
+    pub(super) fn set(&mut self, slot: u32, value: ValueId) {
+        if let Some(name) = self.environment.name(slot) {
+            self.builder.name(value, name);
+        }
+        self.environment.set(slot, value.into());
+    }
+
+    pub(super) fn new_array(
+        &mut self,
+        leaf: Leaf,
+        mode: Option<Mode>,
+        span: Span,
+        name: Option<NameId>,
+    ) -> ArrayId {
+        self.builder.array(Array {
+            element: leaf.scalar,
+            len: leaf.len,
+            lanes: Lanes::NONE,
+            mode,
+            span,
+            name,
+        })
+    }
+
+    fn add_result(&mut self, ty: Scalar) {
+        self.builder
+            .function_mut()
+            .results
+            .push(module::FuncResult {
+                ty,
+                lanes: Lanes::NONE,
+            });
+    }
+
+    fn signature(&mut self) {
+        let function = self.function;
+        let mut members = Vec::with_capacity(function.params.len() + 1);
+        self.builder.function_mut().library = function.is_library;
+        let mut counts = Counts::default();
+        for leaf in self.leaves(function.result) {
+            if leaf.len == 0 {
+                counts.results += 1;
+                self.add_result(leaf.scalar);
+            }
+        }
+        let returned = counts.results;
+        for param in function.params {
+            let before = counts;
+            self.name_of(param.local);
+            match self.is_entry {
+                true => self.entry_param(param, &mut counts),
+                false => self.param(param, &mut counts),
+            }
+            members.push(self.member(param, before, counts));
+        }
+        if function.result != TypeId::VOID {
+            for &leaf in self.leaves(function.result) {
+                if leaf.len > 0 {
+                    let array = self.new_array(leaf, Some(Mode::Out), function.span, None);
+                    self.return_arrays.push(array);
+                }
+            }
+            members.push(Member {
+                name: "return".to_owned(),
+                ty: self.types().host(function.result, self.shared.interner),
+                mode: Mode::Return,
+                params: (0, 0),
+                results: (0, returned),
+                arrays: (counts.arrays, self.return_arrays.len() as u32),
+            });
+        }
+        self.builder.function_mut().members = members;
+        // Only now, since array parameters come before all other arrays and parameters before all instructions.
+        for param in function.params {
+            if param.direction == Direction::Out {
+                self.start_output(param);
+            }
+        }
+    }
+
+    fn member(&self, param: &Param, before: Counts, after: Counts) -> Member {
+        let range = |start: u32, end: u32| (start, end - start);
+        Member {
+            name: self.shared.interner.name(param.name).to_owned(),
+            ty: self.types().host(param.ty, self.shared.interner),
+            mode: mode(param.direction),
+            params: range(before.params, after.params),
+            results: range(before.results, after.results),
+            arrays: range(before.arrays, after.arrays),
+        }
+    }
+
+    fn param(&mut self, param: &Param, counts: &mut Counts) {
+        let first = self.first_slot(param.local);
+        for (slot, &leaf) in (first..).zip(self.leaves(param.ty)) {
+            if leaf.len > 0 {
+                let name = self.environment.name(slot);
+                let array = self.new_array(leaf, Some(mode(param.direction)), param.span, name);
+                self.environment.set(slot, array.into());
+                counts.arrays += 1;
+                continue;
+            }
+            if param.direction != Direction::Out {
+                let value = self.builder.param(leaf.scalar, param.span);
+                self.set(slot, value);
+                counts.params += 1;
+            }
+            if param.direction != Direction::In {
+                self.add_result(leaf.scalar);
+                counts.results += 1;
+            }
+        }
+    }
+
+    /// A parameter of the entry: elements of arrays are scalars of their own.
+    fn entry_param(&mut self, param: &Param, counts: &mut Counts) {
+        let (types, leaves) = (self.types(), self.leaves(param.ty));
+        if param.direction != Direction::In {
+            host_order(types, param.ty, &mut |leaf, _| {
+                self.add_result(leaves[leaf as usize].scalar);
+                counts.results += 1;
+            });
+            return;
+        }
+        self.declare_arrays(param.local, param.ty, param.span);
+        let first = self.first_slot(param.local);
+        let mut elements: Vec<(u32, u32, ValueId)> = Vec::new();
+        host_order(types, param.ty, &mut |leaf, element| {
+            let value = self.builder.param(leaves[leaf as usize].scalar, param.span);
+            counts.params += 1;
+            match element {
+                None => self.set(first + leaf, value),
+                Some(element) => elements.push((leaf, element, value)),
+            }
+        });
+        for (leaf, element, value) in elements {
+            let array = self.environment.get(first + leaf).array();
+            self.store(array, element, value, param.span);
+        }
+    }
+
+    /// An `out` parameter starts with its default or zero.
+    fn start_output(&mut self, param: &Param<'a>) {
+        if self.is_entry {
+            self.declare_arrays(param.local, param.ty, param.span);
+        }
+        let zero = Expr {
+            kind: ExprKind::Zero,
+            ty: param.ty,
+            span: param.span,
+        };
+        let first = self.first_slot(param.local);
+        match param.default {
+            Some(default) => self.initialise(first, default, true),
+            None => self.initialise(first, &zero, true),
+        }
+    }
+
+    /// Begins a variable's life, its value yet to come: gives it its names, and memory to its arrays.
+    pub(super) fn declare_arrays(&mut self, local: LocalId, ty: TypeId, span: Span) {
+        self.name_of(local);
+        let first = self.first_slot(local);
+        for (slot, &leaf) in (first..).zip(self.leaves(ty)) {
+            if leaf.len > 0 {
+                let name = self.environment.name(slot);
+                let array = self.new_array(leaf, None, span, name);
+                self.environment.set(slot, array.into());
+            }
+        }
+    }
+
+    /// `array[element] = value` with a constant index.
+    pub(super) fn store(&mut self, array: ArrayId, element: u32, value: ValueId, span: Span) {
+        let index = self.builder.int(element as i32, span);
+        self.builder
+            .inst(InstKind::Store(array), [index, value], [], span);
+    }
+
+    /// Leaves the function with its results.
+    pub(super) fn give_back(&mut self, value: &[Slot], span: Span) {
+        let function = self.function;
+        let mut results: Vec<ValueId> = Vec::with_capacity(function.params.len() + value.len());
+        let mut arrays = 0;
+        for (leaf, slot) in self.leaves(function.result).iter().zip(value) {
+            if leaf.len == 0 {
+                results.push(slot.value());
+                continue;
+            }
+            let kind = InstKind::ArrayCopy {
+                to: self.return_arrays[arrays],
+                from: slot.array(),
+            };
+            self.builder.inst(kind, [], [], span);
+            arrays += 1;
+        }
+        let outputs = function
+            .params
+            .iter()
+            .filter(|p| p.direction != Direction::In);
+        for param in outputs {
+            match self.is_entry {
+                true => self.entry_output(param, span, &mut results),
+                false => {
+                    let first = self.first_slot(param.local);
+                    let leaves = (first..).zip(self.leaves(param.ty));
+                    let scalars = leaves.filter(|(_, leaf)| leaf.len == 0);
+                    results.extend(scalars.map(|(slot, _)| self.environment.get(slot).value()));
+                }
+            }
+        }
+        self.builder.terminate(InstKind::Return, results, span);
+    }
+
+    fn entry_output(&mut self, param: &Param, span: Span, results: &mut Vec<ValueId>) {
+        let first = self.first_slot(param.local);
+        let leaves = self.leaves(param.ty);
+        host_order(self.types(), param.ty, &mut |leaf, element| {
+            let slot = self.environment.get(first + leaf);
+            results.push(match element {
+                None => slot.value(),
+                Some(element) => {
+                    let index = self.builder.int(element as i32, span);
+                    self.load(slot.array(), leaves[leaf as usize].scalar, index, span)
+                }
+            });
+        });
+    }
+}
+
+/// How many scalar parameters, results and array parameters there are so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    params: u32,
+    results: u32,
+    arrays: u32,
+}

@@ -1,0 +1,196 @@
+//! From the typed tree to IR.
+//!
+//! Assumes a program without errors. Vectors and structs become scalars in SSA form, their order that of the types'
+//! [leaves](crate::check::types); arrays become memory, one per scalar leaf. Control flow stays structured, so SSA needs no search for
+//! join points: [`environment`] notes what each arm of a branch changes, and the checker has listed what each loop changes.
+//! Functions are lowered when a call first reaches them; the entry has number 0.
+
+mod access;
+mod branch;
+mod call;
+mod environment;
+mod expression;
+mod function;
+mod initialise;
+mod statement;
+
+use crate::check::tree::{FunctionId, Program};
+use crate::check::types::{TypeId, TypeKind};
+use crate::interner::{Interner, Symbol};
+use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::module::{
+    ClosureId, ClosureShape, FuncId, Global, Input, Module, NameId, Output, TextureId,
+};
+use adumbra_ir::{Code, Diagnostic};
+use std::collections::HashMap;
+
+/// Lowers the entry and the functions that it reaches. No finding about the program may be an error.
+///
+/// # Errors
+/// [`Code::TooManyElements`] where a function needs more array elements than the IR allows.
+pub fn lower(
+    program: &Program,
+    interner: &Interner,
+    entry: FunctionId,
+) -> Result<Module, Diagnostic> {
+    let mut lowering = Lowering::new(program, interner);
+    lowering.reach(entry);
+    lowering.work_off()?;
+    let function = &program.functions[entry.0 as usize];
+    let types = &program.types;
+    for param in function.params {
+        let name = interner.name(param.name).to_owned();
+        let ty = types.host(param.ty, interner);
+        match param.direction {
+            crate::ast::Direction::In => lowering.module.inputs.push(Input {
+                default: match param.default {
+                    Some(default) => types.fold(default).unwrap_or_default().into_vec(),
+                    None => vec![0; ty.scalar_count()],
+                },
+                name,
+                ty,
+            }),
+            _ => lowering.module.outputs.push(Output { name, ty }),
+        }
+    }
+    let global = |&(name, ty): &(Symbol, TypeId)| Global {
+        name: interner.name(name).to_owned(),
+        ty: types.host(ty, interner),
+    };
+    lowering.module.globals = program.globals.iter().map(global).collect();
+    Ok(lowering.module)
+}
+
+/// What is shared by all functions of the module being made.
+struct Lowering<'p, 'a> {
+    program: &'p Program<'a>,
+    interner: &'p Interner,
+    module: Module,
+    /// The number of each function that is reached.
+    reached: Vec<Option<FuncId>>,
+    queue: Vec<FunctionId>,
+    textures: Vec<Option<TextureId>>,
+    closures: Vec<Option<ClosureId>>,
+    /// The names of scalar variables, by symbol.
+    scalar_names: Vec<Option<NameId>>,
+    /// The first name of the leaves of other variables.
+    leaf_names: HashMap<(Symbol, TypeId), NameId>,
+}
+
+impl<'p, 'a> Lowering<'p, 'a> {
+    fn new(program: &'p Program<'a>, interner: &'p Interner) -> Lowering<'p, 'a> {
+        Lowering {
+            program,
+            interner,
+            module: Module::default(),
+            reached: vec![None; program.functions.len()],
+            queue: Vec::new(),
+            textures: vec![None; program.textures.len()],
+            closures: vec![None; program.closures.len()],
+            scalar_names: vec![None; interner.len()],
+            leaf_names: HashMap::new(),
+        }
+    }
+
+    /// The number of a function in the module; it will be lowered if it isn't yet.
+    fn reach(&mut self, function: FunctionId) -> FuncId {
+        let next = FuncId(self.queue.len() as u32);
+        let number = &mut self.reached[function.0 as usize];
+        *number.get_or_insert_with(|| {
+            self.queue.push(function);
+            next
+        })
+    }
+
+    fn work_off(&mut self) -> Result<(), Diagnostic> {
+        let mut next = 0;
+        while let Some(&function) = self.queue.get(next) {
+            let function = function::lower(self, function, next == 0);
+            let elements = function.arrays.iter().map(|array| u64::from(array.len));
+            let elements: u64 = elements.sum();
+            if elements > MAX_ARRAY_ELEMENTS {
+                return Err(Diagnostic::new(
+                    Code::TooManyElements,
+                    function.span,
+                    format!(
+                        "the arrays of `{}` have {elements} elements together",
+                        function.name
+                    ),
+                )
+                .here("too many array elements")
+                .help(format!("{MAX_ARRAY_ELEMENTS} is the limit")));
+            }
+            self.module.functions.push(function);
+            next += 1;
+        }
+        Ok(())
+    }
+
+    fn texture(&mut self, number: u32) -> TextureId {
+        let textures = &mut self.module.textures;
+        *self.textures[number as usize].get_or_insert_with(|| {
+            let name = self.program.textures[number as usize];
+            textures.push(self.interner.name(name).to_owned());
+            TextureId(textures.len() as u32 - 1)
+        })
+    }
+
+    fn closure(&mut self, number: u32) -> ClosureId {
+        let closures = &mut self.module.closures;
+        *self.closures[number as usize].get_or_insert_with(|| {
+            let (name, params) = &self.program.closures[number as usize];
+            let param = |&ty: &TypeId| self.program.types.host(ty, self.interner);
+            closures.push(ClosureShape {
+                name: self.interner.name(*name).to_owned(),
+                params: params.iter().map(param).collect(),
+            });
+            ClosureId(closures.len() as u32 - 1)
+        })
+    }
+
+    fn name(&mut self, text: String) -> NameId {
+        self.module.names.push(text);
+        NameId(self.module.names.len() as u32 - 1)
+    }
+
+    /// The name of a variable's first leaf; the others' follow it.
+    fn leaf_names(&mut self, symbol: Symbol, ty: TypeId) -> NameId {
+        if let TypeKind::Scalar(_) = self.program.types.kind(ty) {
+            if let Some(known) = self.scalar_names[symbol.0 as usize] {
+                return known;
+            }
+            let name = self.name(self.interner.name(symbol).to_owned());
+            self.scalar_names[symbol.0 as usize] = Some(name);
+            return name;
+        }
+        if let Some(&known) = self.leaf_names.get(&(symbol, ty)) {
+            return known;
+        }
+        let first = NameId(self.module.names.len() as u32);
+        self.add_leaf_names(self.interner.name(symbol).to_owned(), ty);
+        self.leaf_names.insert((symbol, ty), first);
+        first
+    }
+
+    fn add_leaf_names(&mut self, name: String, ty: TypeId) {
+        let program = self.program;
+        match program.types.kind(ty) {
+            TypeKind::Vector(width) => {
+                for component in &["x", "y", "z", "w"][..width as usize] {
+                    self.name(format!("{name}.{component}"));
+                }
+            }
+            TypeKind::Struct(number) => {
+                for member in program.types.members(number) {
+                    let member_name = self.interner.name(member.name);
+                    self.add_leaf_names(format!("{name}.{member_name}"), member.ty);
+                }
+            }
+            TypeKind::Array(element, _) => self.add_leaf_names(name, element),
+            TypeKind::Scalar(_) => {
+                self.name(name);
+            }
+            TypeKind::Error | TypeKind::Void | TypeKind::Texture => {}
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Statements and loops.
+//!
+//! A loop carries the scalar leaves of the variables that it may change: they are the parameters of its region, and what every way out
+//! hands over. A `continue` is a jump to the loop where nothing stands between body and condition; else the body is a block of its own
+//! that it leaves.
+
+use super::function::{Body, Values};
+use crate::check::tree::{If, LocalId, Loop, Stmt};
+use adumbra_ir::Scalar;
+use adumbra_ir::module::{InstKind, RegionId, ValueId};
+
+/// Where `break` and `continue` go, and what goes with them.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    looped: RegionId,
+    /// The block that a `continue` leaves; `None`: it goes to the loop.
+    block: Option<RegionId>,
+    /// The slots that the loop carries.
+    carried: Vec<u32>,
+    breaks: bool,
+}
+
+impl<'a> Body<'_, '_, 'a> {
+    pub(super) fn statements(&mut self, statements: &[Stmt<'a>]) {
+        for statement in statements {
+            if self.builder.is_terminated() {
+                return;
+            }
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'a>) {
+        match *statement {
+            Stmt::Expr(expr) => {
+                self.values(expr);
+            }
+            Stmt::Declare(local, init) => self.declare(local, init),
+            Stmt::Block(statements) => self.statements(statements),
+            Stmt::If(statement) => self.if_statement(statement),
+            Stmt::Loop(statement) => self.loop_statement(statement),
+            Stmt::Break(span) => {
+                let target = self.targets.last_mut().expect("inside a loop");
+                target.breaks = true;
+                let kind = InstKind::Break(target.looped);
+                let values = self.carried();
+                self.builder.terminate(kind, values, span);
+            }
+            Stmt::Continue(span) => {
+                let target = self.targets.last().expect("inside a loop");
+                let kind = match target.block {
+                    Some(block) => InstKind::Break(block),
+                    None => InstKind::Continue(target.looped),
+                };
+                let values = self.carried();
+                self.builder.terminate(kind, values, span);
+            }
+            Stmt::Return(value, span) => {
+                let values = match value {
+                    Some(value) => self.values(value),
+                    None => Values::new(),
+                };
+                self.give_back(&values, span);
+            }
+        }
+    }
+
+    fn if_statement(&mut self, statement: &If<'a>) {
+        let condition = self.value(statement.condition);
+        self.branch(
+            condition,
+            |body| {
+                body.statements(statement.then);
+                Values::new()
+            },
+            |body| {
+                body.statements(statement.otherwise);
+                Values::new()
+            },
+            statement.span,
+        );
+    }
+
+    fn target(&mut self) -> &mut Target {
+        self.targets.last_mut().expect("inside a loop")
+    }
+
+    /// What the variables that the innermost loop carries hold now.
+    fn carried(&mut self) -> Vec<ValueId> {
+        let target = self.targets.last().expect("inside a loop");
+        let slots = target.carried.iter();
+        slots
+            .map(|&slot| self.environment.get(slot).value())
+            .collect()
+    }
+
+    /// Sets the slots that the innermost loop carries.
+    fn receive(&mut self, values: impl Iterator<Item = ValueId>) {
+        for (index, value) in values.enumerate() {
+            let slot = self.target().carried[index];
+            self.set(slot, value);
+        }
+    }
+
+    /// The scalar leaves of these variables.
+    fn scalar_slots(&self, locals: &[LocalId]) -> Vec<u32> {
+        let mut slots = Vec::with_capacity(locals.len());
+        for &local in locals {
+            let leaves = self.leaves(self.function.locals[local.0 as usize].ty);
+            let all = (self.first_slot(local)..).zip(leaves);
+            slots.extend(all.filter(|(_, leaf)| leaf.len == 0).map(|(slot, _)| slot));
+        }
+        slots
+    }
+
+    fn loop_statement(&mut self, statement: &Loop<'a>) {
+        let span = statement.span;
+        let looped = self.builder.open_region();
+        let carried = self.scalar_slots(statement.changed);
+        self.targets.push(Target {
+            looped,
+            block: None,
+            carried,
+            breaks: false,
+        });
+        let initial = self.carried();
+        let types: Vec<Scalar> = initial
+            .iter()
+            .map(|&value| self.builder.ty(value))
+            .collect();
+        for (index, &ty) in types.iter().enumerate() {
+            let param = self.builder.param(ty, span);
+            let slot = self.target().carried[index];
+            self.set(slot, param);
+        }
+        if !statement.tests_last {
+            self.leave_unless(statement);
+        }
+        let has_end = statement.tests_last || !statement.steps.is_empty();
+        if statement.continues && has_end {
+            let block = self.builder.open_region();
+            self.target().block = Some(block);
+            self.statements(statement.body);
+            if !self.builder.is_terminated() {
+                let values = self.carried();
+                self.builder.terminate(InstKind::Yield, values, span);
+            }
+            self.builder.close_region();
+            let kind = InstKind::Block(block);
+            let results = self.builder.inst(kind, [], types.iter().copied(), span);
+            self.receive(results.iter());
+        } else {
+            self.statements(statement.body);
+        }
+        if !self.builder.is_terminated() {
+            for step in statement.steps {
+                self.values(step);
+            }
+            if statement.tests_last {
+                self.leave_unless(statement);
+            }
+            let values = self.carried();
+            self.builder
+                .terminate(InstKind::Continue(looped), values, span);
+        }
+        self.builder.close_region();
+        let ends = self.target().breaks;
+        let results = match ends {
+            true => types,
+            false => Vec::new(),
+        };
+        let kind = InstKind::Loop(looped);
+        let results = self.builder.inst(kind, initial, results, span);
+        if ends {
+            self.receive(results.iter());
+        } else {
+            self.builder.terminate(InstKind::Unreachable, [], span);
+        }
+        self.targets.pop();
+    }
+
+    /// Leaves the innermost loop unless its condition holds.
+    fn leave_unless(&mut self, statement: &Loop<'a>) {
+        let Some(condition) = statement.condition else {
+            return;
+        };
+        let holds = self.value(condition);
+        let span = condition.span;
+        let stay = self.builder.open_region();
+        self.builder.terminate(InstKind::Yield, [], span);
+        self.builder.close_region();
+        let leave = self.builder.open_region();
+        let target = self.target();
+        target.breaks = true;
+        let kind = InstKind::Break(target.looped);
+        let values = self.carried();
+        self.builder.terminate(kind, values, span);
+        self.builder.close_region();
+        self.builder
+            .inst(InstKind::If(stay, leave), [holds], [], span);
+    }
+}

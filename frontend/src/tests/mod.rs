@@ -1,0 +1,118 @@
+//! Programs from text to IR, evaluated by the reference evaluator.
+
+mod snippets;
+
+use crate::check::tree::FunctionId;
+use crate::check::{Request, check};
+use crate::{Interner, lower, parse};
+use adumbra_ir::eval::{Options, Outcome, Point, Shadows, Slot, evaluate};
+use adumbra_ir::host::ConstantTexture;
+use adumbra_ir::{Code, Diagnostic, FileId, Module, Scalar, Type};
+use bumpalo::Bump;
+
+/// The globals that tests have: `x` and `y` change by 1 along their axis, `p` in all components, `n` and `flag` are not floats.
+fn globals() -> Vec<(String, Type)> {
+    let global = |name: &str, ty| (name.to_owned(), ty);
+    vec![
+        global("x", Type::FLOAT),
+        global("y", Type::FLOAT),
+        global("p", Type::Vector(3)),
+        global("n", Type::Scalar(Scalar::I32)),
+        global("flag", Type::Scalar(Scalar::Bool)),
+    ]
+}
+
+/// Their values: x = 1.5, y = 0.5, p = (1, 2, 3) with shadows (0.1, 0.2, 0.3) and (0.4, 0.5, 0.6), n = 5, flag = true.
+fn point(module: &Module) -> Point {
+    let mut point = Point::new(module);
+    point.globals = vec![
+        Slot::float(1.5, [1.0, 0.0]),
+        Slot::float(0.5, [0.0, 1.0]),
+        Slot::float(1.0, [0.1, 0.4]),
+        Slot::float(2.0, [0.2, 0.5]),
+        Slot::float(3.0, [0.3, 0.6]),
+        Slot::word(5),
+        Slot::word(1),
+    ];
+    point
+}
+
+/// The first shader's module with the warnings, or what is wrong.
+fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (arena, mut interner) = (Bump::new(), Interner::new());
+    let (file, mut diagnostics) = parse(&arena, &mut interner, FileId::MAIN, text);
+    let request = Request {
+        files: &[file],
+        globals: &globals(),
+        entry: None,
+    };
+    let checked = check(&arena, &mut interner, request);
+    diagnostics.extend(checked.diagnostics);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(diagnostics);
+    }
+    let shader = checked.program.functions.iter().position(|f| f.is_shader);
+    let module = match shader {
+        Some(shader) => lower(&checked.program, &interner, FunctionId(shader as u32)),
+        None => Ok(Module::default()),
+    };
+    let module = module.map_err(|diagnostic| vec![diagnostic])?;
+    if shader.is_some() {
+        verified(&module);
+    }
+    Ok((module, diagnostics))
+}
+
+fn verified(module: &Module) {
+    if let Err(violations) = adumbra_ir::verify(module) {
+        let text = adumbra_ir::text::print(module, adumbra_ir::text::Spans::Hidden);
+        panic!("{violations:#?}\n{text}");
+    }
+}
+
+/// The first shader's module.
+fn module(text: &str) -> Module {
+    match compile(text) {
+        Ok((module, _)) => module,
+        Err(diagnostics) => panic!("{diagnostics:#?}\n{text}"),
+    }
+}
+
+fn outcome(text: &str) -> Outcome {
+    let module = module(text);
+    let options = Options {
+        shadows: Shadows::Full,
+        ..Options::default()
+    };
+    let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
+    evaluate(&module, &point(&module), &options, &mut textures)
+}
+
+/// The outputs of the first shader.
+fn outputs(text: &str) -> Vec<Slot> {
+    let outcome = outcome(text);
+    assert!(outcome.faults.stopped().is_none(), "{:?}", outcome.faults);
+    outcome.outputs
+}
+
+/// The floats among the outputs.
+fn floats(text: &str) -> Vec<f32> {
+    outputs(text).iter().map(|slot| slot.float).collect()
+}
+
+/// A shader of this body with the outputs `o0`, `o1`, … of this type.
+fn shader(ty: &str, outputs: usize, before: &str, body: &str) -> String {
+    let outputs: Vec<String> = (0..outputs).map(|i| format!("out {ty} o{i}")).collect();
+    format!(
+        "{before}\nshader main({}) {{\n{body}\n}}",
+        outputs.join(", ")
+    )
+}
+
+/// Codes of what is found, in order.
+fn codes(text: &str) -> Vec<Code> {
+    match compile(text) {
+        Ok((_, warnings)) => warnings.iter().map(|d| d.code).collect(),
+        Err(diagnostics) => diagnostics.iter().map(|d| d.code).collect(),
+    }
+}
