@@ -10,7 +10,7 @@
 
 use super::calls::CallGraph;
 use super::demand::demand;
-use super::flow::{outer_in, outer_out};
+use super::flow::{Slot, outer_in, outer_out};
 use super::lineage::lineage;
 use super::summary::{Summaries, bit};
 use super::times::{Clock, Phase};
@@ -159,12 +159,20 @@ impl Solver<'_, '_> {
                 (signature.outs.iter())
                     .map(|&slot| lanes[outer_out(flow.function, call, slot) as usize]),
             );
+            // Those that share a bit all carry what one of them can, so that what seems to flow from them does.
+            let can = |&slot: &Slot| self.lineage[outer_in(flow.function, call, slot) as usize];
+            let shared = signature.ins.iter().skip(bit::SHARED as usize).map(can);
+            let shared = shared.fold(Lanes::NONE, |all, lanes| all | lanes);
             ins.clear();
-            ins.extend(signature.ins.iter().enumerate().map(|(i, &slot)| {
+            ins.extend(signature.ins.iter().enumerate().map(|(i, slot)| {
                 let flows = summary.flow.iter().zip(&outs);
                 let asked = flows.filter(|(flow, _)| *flow & bit::of(i) != 0);
                 let asked = asked.fold(summary.wants[i], |all, (_, &out)| all | out);
-                self.lineage[outer_in(flow.function, call, slot) as usize] & asked
+                let carried = match i < bit::SHARED as usize {
+                    true => can(slot),
+                    false => shared,
+                };
+                carried & asked
             }));
             calls.push(self.request(*callee, &ins, &outs));
         }

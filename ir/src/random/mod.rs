@@ -70,6 +70,26 @@ struct Maker<'a> {
 
 const ANY: [Scalar; 6] = [F32, F32, I32, U32, Bool, Closure];
 
+/// Rows that keep numbers small and hand shadows on, so that chains of them grow long.
+const FLOWING: [Op; 16] = [
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Mix,
+    Op::Min,
+    Op::Max,
+    Op::Clamp,
+    Op::Select,
+    Op::Abs,
+    Op::Fract,
+    Op::Saturate,
+    Op::Sin,
+    Op::Cos,
+    Op::Tanh,
+    Op::FLt,
+    Op::FToI,
+];
+
 impl Maker<'_> {
     fn span(&mut self) -> Span {
         self.place += 10;
@@ -205,7 +225,11 @@ impl Maker<'_> {
     }
 
     fn op(&mut self) {
-        let op = self.random.pick(Op::ALL);
+        let op = if self.random.one_in(3) {
+            self.random.pick(Op::ALL)
+        } else {
+            self.random.pick(&FLOWING)
+        };
         let shared = self.random.pick(&[I32, U32, Bool]);
         let mut types = op.info().operands.iter().map(|kind| match kind {
             Kind::Float => F32,
@@ -377,7 +401,7 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
     for (global, scalar) in [(0, 0), (1, 0), (1, 1)] {
         m.keep(InstKind::Global(GlobalId(global), scalar), &[], &[F32]);
     }
-    for _ in 0..2 {
+    for _ in 0..4 {
         m.statements(3);
     }
     let args = m.values(&signature.results);
@@ -397,7 +421,7 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
 }
 
 /// A sound module without lanes.
-fn generate(seed: u64) -> Module {
+pub(crate) fn generate(seed: u64) -> Module {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let types = |random: &mut Random, most: usize| -> Vec<Scalar> {
         (0..random.below(most + 1))
