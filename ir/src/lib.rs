@@ -12,8 +12,7 @@ pub mod limits;
 pub mod module;
 pub mod ops;
 pub mod passes;
-#[cfg(test)]
-mod random;
+pub mod random;
 pub mod span;
 pub mod text;
 pub mod types;

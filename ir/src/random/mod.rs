@@ -1,7 +1,8 @@
-//! Random sound modules, without lanes. What must hold for all of them is in `tests.rs`.
+//! Random sound modules, without lanes, for the tests of passes and engines. What must hold for all of them is in `tests.rs`.
 //!
 //! Every kind of instruction appears but `Unreachable`. Loops are counted and functions call only later ones, so every point ends by itself.
 
+#[cfg(test)]
 mod tests;
 
 use crate::builder::Builder;
@@ -420,8 +421,8 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
     m.b.finish()
 }
 
-/// A sound module without lanes.
-pub(crate) fn generate(seed: u64) -> Module {
+/// A sound module without lanes; the same for the same seed.
+pub fn generate(seed: u64) -> Module {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let types = |random: &mut Random, most: usize| -> Vec<Scalar> {
         (0..random.below(most + 1))

@@ -5,6 +5,7 @@
 
 use adumbra_ir::module::Channels;
 use adumbra_ir::ops::Op;
+use adumbra_ir::ops::row::Kind;
 use adumbra_ir::types::{Direction, Lanes};
 
 /// A place in the register file: one 32-bit word. A value stands at its slot, its ddx one behind it, its ddy two behind it.
@@ -184,6 +185,12 @@ impl Opcode {
             Opcode::ClosureAdd | Opcode::ClosureScale => [Write(NO), Read(NO), Read(NO), Nothing],
             Opcode::ClosureTint => [Write(NO), Read(NO), ReadList(3), Nothing],
         }
+    }
+
+    /// Whether a row can decide a [`Branch`](Opcode::Branch).
+    pub fn decides(op: Op) -> bool {
+        let info = op.info();
+        !info.differentiable() && info.result == Kind::Bool && !info.faulting
     }
 
     /// Whether control never goes on behind it.

@@ -8,7 +8,6 @@
 
 use super::{Array, Bytecode, Instruction, MAX_SLOTS, Opcode, Role, Slot};
 use adumbra_ir::module::ClosureShape;
-use adumbra_ir::ops::Op;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 
@@ -238,7 +237,7 @@ impl Checker<'_> {
                 }
                 Ok(())
             }
-            Opcode::Branch(op, _) => check(decides(op), "the row is no condition"),
+            Opcode::Branch(op, _) => check(Opcode::decides(op), "the row is no condition"),
             Opcode::Move(to, from) | Opcode::Store(to, from) => {
                 check(to.contains(from), "a shadow goes nowhere")
             }
@@ -287,10 +286,4 @@ fn extent(lanes: Lanes) -> u32 {
     } else {
         u32::from(lanes.has(Direction::X))
     }
-}
-
-/// Whether a row can decide a branch.
-fn decides(op: Op) -> bool {
-    let info = op.info();
-    !info.differentiable() && info.result == Kind::Bool && !info.faulting
 }

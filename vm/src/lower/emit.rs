@@ -127,8 +127,9 @@ impl Visitor for Emitter<'_, '_, '_> {
     }
 
     fn turn(&mut self, _: u32, _: &Inst) {
-        let second = self.work.open.last().expect("an If is open").second;
-        self.bind(second);
+        let open = *self.work.open.last().expect("an If is open");
+        self.bind(open.second);
+        self.reachable |= open.falls_through;
     }
 
     fn leave(&mut self, at: u32, inst: &Inst) {

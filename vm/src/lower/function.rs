@@ -60,6 +60,8 @@ pub(super) struct Open {
     pub(super) end: Label,
     /// For an `If`: where its second region begins.
     pub(super) second: Label,
+    /// For an `If`: whether its second region begins right behind the branch.
+    pub(super) falls_through: bool,
     /// For a loop: where it begins.
     pub(super) head: u32,
 }
@@ -367,8 +369,7 @@ impl Emitter<'_, '_, '_> {
         }) = next
             && args[0] == result
             && self.work.lives.values[result.index()].end == at + 1
-            && !info.differentiable()
-            && !info.faulting
+            && Opcode::decides(op)
         {
             self.release(&inst.args, at);
             self.branch(
@@ -410,6 +411,11 @@ impl Emitter<'_, '_, '_> {
         };
         let open = self.work.open.len() - 1;
         self.emit_jump(open, label, opcode(arms.when != first_is_empty), words);
+        if first_is_empty {
+            // Control goes on in the second one.
+            self.work.open[open].falls_through = self.reachable;
+            self.reachable = false;
+        }
     }
 
     /// Whether a region does nothing and gives nothing.
@@ -428,6 +434,7 @@ impl Emitter<'_, '_, '_> {
             results: inst.results.count,
             end: Label::NEW,
             second: Label::NEW,
+            falls_through: false,
             head: 0,
         });
     }

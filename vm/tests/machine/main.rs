@@ -1,5 +1,6 @@
 //! The machine from outside: IR in, bits out.
 
+mod agreement;
 mod control;
 mod files;
 mod rows;

@@ -1,0 +1,254 @@
+//! Random modules through the passes, lowered and run: outputs, shadows, faults, requests and closures are the reference evaluator's, bit
+//! by bit.
+
+use crate::support::Recorder;
+use adumbra_ir::eval::{Options, Point, Slot, evaluate};
+use adumbra_ir::host::{Limits, SampleRequest};
+use adumbra_ir::module::*;
+use adumbra_ir::ops::Op;
+use adumbra_ir::passes::{self, PassOptions};
+use adumbra_ir::random::generate;
+use adumbra_ir::span::Span;
+use adumbra_ir::text::{Spans, print};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
+use adumbra_ir::verify::verify;
+use adumbra_vm::{Bytecode, Outcome, PointMachine, lower};
+use std::sync::Arc;
+
+const LIMITS: Limits = Limits {
+    steps: 5_000,
+    call_depth: 40,
+    array_elements: 10_000,
+    closure_size: 1_000,
+};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn float(&mut self) -> f32 {
+        const CORNERS: [f32; 5] = [0.0, -0.0, f32::INFINITY, f32::NAN, 1e-40];
+        match self.below(50) {
+            n @ 0..5 => CORNERS[n],
+            n => n as f32 / 8.0 - 3.0,
+        }
+    }
+}
+
+/// A point for a module, and the same as words for a machine.
+fn point(module: &Module, random: &mut Random) -> (Point, Vec<u32>, Vec<u32>) {
+    let mut point = Point::new(module);
+    let mut words = Vec::new();
+    let mut next = 0;
+    for global in &module.globals {
+        let first = next;
+        global.ty.for_each_scalar(&mut |ty| {
+            point.globals[next] = match ty {
+                Scalar::F32 => Slot::float(random.float(), [random.float(), random.float()]),
+                _ => Slot::word(random.below(6) as u32),
+            };
+            next += 1;
+        });
+        let mut types = Vec::new();
+        global.ty.for_each_scalar(&mut |ty| types.push(ty));
+        let slots = &point.globals[first..next];
+        words.extend(slots.iter().zip(&types).map(|(s, &ty)| s.bits(ty)));
+        for direction in Direction::BOTH {
+            words.extend(slots.iter().map(|s| s.shadow(direction).to_bits()));
+        }
+    }
+    let mut inputs = Vec::new();
+    for input in &module.inputs {
+        inputs.extend_from_slice(&input.default);
+    }
+    (point, words, inputs)
+}
+
+fn bits(request: &SampleRequest) -> [u32; 7] {
+    let r = request;
+    let [u, v] = [r.u, r.v].map(f32::to_bits);
+    let [a, b, c, d] = [r.dudx, r.dudy, r.dvdx, r.dvdy].map(f32::to_bits);
+    [r.texture.0, u, v, a, b, c, d]
+}
+
+/// What came of the points, for the test that they are not hollow.
+#[derive(Default)]
+struct Mix {
+    points: usize,
+    stopped: usize,
+    shadowed: usize,
+    recursive: usize,
+}
+
+fn agree(module: &Module, seed: u64, mix: &mut Mix) {
+    verify(module).expect("the module is valid");
+    let program = lower(module).expect("the module fits");
+    let back = Bytecode::from_bytes(&program.to_bytes()).expect("it is valid");
+    assert_eq!(back, program);
+    let mut machine = PointMachine::new(Arc::new(back), LIMITS);
+    let mut random = Random(seed);
+    for _ in 0..3 {
+        let (point, globals, inputs) = point(module, &mut random);
+        let options = Options {
+            limits: LIMITS,
+            ..Options::default()
+        };
+        let mut expected_requests = Recorder::default();
+        let expected = evaluate(module, &point, &options, &mut expected_requests);
+        let mut requests = Recorder::default();
+        let outcome = machine.run(&globals, &inputs, &mut requests);
+        let context = || {
+            let text = print(module, Spans::Hidden);
+            format!("seed {seed}, globals {globals:x?}\n{text}\n{program}")
+        };
+        assert_eq!(machine.faults(), &expected.faults, "{}", context());
+        let stopped = expected.faults.stopped().is_some();
+        assert_eq!(outcome == Outcome::Stopped, stopped, "{}", context());
+        let types = module.entry().results.iter().map(|r| r.ty);
+        let outputs: Vec<u32> = expected
+            .outputs
+            .iter()
+            .zip(types)
+            .flat_map(|(slot, ty)| {
+                let shadow = |d| slot.shadow(d).to_bits();
+                [slot.bits(ty), shadow(Direction::X), shadow(Direction::Y)]
+            })
+            .collect();
+        assert_eq!(machine.outputs(), outputs, "{}", context());
+        let expected_requests: Vec<_> = expected_requests.0.iter().map(bits).collect();
+        let requests: Vec<_> = requests.0.iter().map(bits).collect();
+        assert_eq!(requests, expected_requests, "{}", context());
+        // Weights may be NaN, so the arenas are compared as they print.
+        let arenas = [machine.closures(), &expected.closures].map(|c| format!("{c:?}"));
+        assert_eq!(arenas[0], arenas[1], "{}", context());
+        mix.points += 1;
+        mix.stopped += usize::from(stopped);
+        mix.shadowed += usize::from(requests.iter().any(|r| r[3..] != [0; 4]));
+        mix.recursive += usize::from(expected.tally.recursions > 0);
+    }
+}
+
+/// The shader becomes a function that calls itself in its midst, and goes on with what comes back.
+fn make_recursive(module: &mut Module, random: &mut Random) {
+    let at = Span::default();
+    let inner = FuncId(module.functions.len() as u32);
+    let mut function = module.entry().clone();
+    let results: Vec<Scalar> = function.results.iter().map(|r| r.ty).collect();
+    let mut outer = adumbra_ir::Builder::new("outer", at);
+    let params = function.params().to_vec();
+    let args: Vec<ValueId> = params
+        .iter()
+        .map(|&p| outer.param(function.value(p).ty, at))
+        .collect();
+    let call = InstKind::Call(inner, Box::default());
+    let got = outer.inst(call.clone(), args, results.iter().copied(), at);
+    outer.terminate(InstKind::Return, got.iter(), at);
+    let mut outer = outer.finish();
+    outer.results = function.results.clone();
+    module.functions[module.entry.index()] = outer;
+
+    let value = |function: &mut Function, ty| {
+        let id = ValueId(function.values.len() as u32);
+        function.values.push(Value {
+            ty,
+            lanes: Lanes::NONE,
+            span: at,
+            name: None,
+        });
+        id
+    };
+    let inst = |kind, args: &[ValueId], first, count| Inst {
+        kind,
+        args: args.iter().copied().collect(),
+        results: Results { first, count },
+        span: at,
+    };
+    let (k, i) = (params[0], params[1]);
+    let body = function.body.index();
+    let position = random.below(function.regions[body].insts.len());
+    let [most, one, next] = [0; 3].map(|_| value(&mut function, Scalar::I32));
+    let goes_on = value(&mut function, Scalar::Bool);
+    let first = ValueId(function.values.len() as u32);
+    for &ty in &results {
+        value(&mut function, ty);
+    }
+    let joined = value(&mut function, Scalar::F32);
+    let [yes, no] = [0, 1].map(|n| RegionId(function.regions.len() as u32 + n));
+    let none = ValueId(0);
+    function.regions.push(Region {
+        params: Vec::new(),
+        insts: vec![
+            inst(InstKind::Op(Op::IAdd), &[i, one], next, 1),
+            inst(call, &[k, next], first, results.len() as u32),
+            inst(InstKind::Yield, &[first], none, 0),
+        ],
+    });
+    function.regions.push(Region {
+        params: Vec::new(),
+        insts: vec![inst(InstKind::Yield, &[k], none, 0)],
+    });
+    // Regions behind that place, and what is behind it in the body, read what came back.
+    let mut behind: Vec<RegionId> = function.regions[body].insts[position..]
+        .iter()
+        .flat_map(|i| i.kind.regions())
+        .collect();
+    let replace = |insts: &mut [Inst]| {
+        for arg in insts.iter_mut().flat_map(|i| &mut i.args) {
+            *arg = if *arg == k { joined } else { *arg };
+        }
+    };
+    replace(&mut function.regions[body].insts[position..]);
+    while let Some(region) = behind.pop() {
+        let insts = &mut function.regions[region.index()].insts;
+        replace(insts);
+        behind.extend(insts.iter().flat_map(|i| i.kind.regions()));
+    }
+    let new = [
+        inst(InstKind::Const(5), &[], most, 1),
+        inst(InstKind::Const(1), &[], one, 1),
+        inst(InstKind::Op(Op::ILt), &[i, most], goes_on, 1),
+        inst(InstKind::If(yes, no), &[goes_on], joined, 1),
+    ];
+    function.regions[body].insts.splice(position..position, new);
+    module.functions.push(function);
+}
+
+#[test]
+fn the_machine_agrees_with_the_reference_evaluator() {
+    let mut mix = Mix::default();
+    for seed in 0..400 {
+        let mut module = generate(seed);
+        if seed % 4 == 3 {
+            make_recursive(&mut module, &mut Random(seed));
+        }
+        agree(&module, seed, &mut mix);
+        for (merge_demand, output_shadows) in [(false, true), (true, false)] {
+            let options = PassOptions {
+                merge_demand,
+                output_shadows,
+                ..PassOptions::default()
+            };
+            let (module, _) = passes::run(module.clone(), &options);
+            agree(&module, seed, &mut mix);
+        }
+    }
+    let Mix {
+        points,
+        stopped,
+        shadowed,
+        recursive,
+    } = mix;
+    assert!(stopped < points / 3, "{stopped} of {points} stopped");
+    assert!(
+        shadowed > points / 10,
+        "{shadowed} of {points} have samples with shadows"
+    );
+    assert!(recursive > points / 20, "{recursive} of {points} recurse");
+}
