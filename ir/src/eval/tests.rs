@@ -116,6 +116,16 @@ fn only_the_lanes_that_are_laid_out_are_computed() {
 }
 
 #[test]
+fn an_output_has_the_shadows_that_were_asked_for() {
+    let module = module(
+        "fn main() -> (f32:y) ^0 { %0: f32:xy = global a[0] return %0 }",
+        "output o: float",
+    );
+    assert_eq!(output(&module, Shadows::Annotated).shadows, [0.0, -0.25]);
+    assert_eq!(output(&module, Shadows::Full).shadows, [0.5, -0.25]);
+}
+
+#[test]
 fn an_operand_without_a_lane_contributes_no_term() {
     // With b infinite the term of a would be NaN: 0 times infinity.
     let text = "%0: f32 = global a[0] %1: f32:x = global b[0] %2: f32:x = mul %0, %1 return %2";
@@ -740,7 +750,10 @@ fn paths_differ_where_floats_decide_differently() {
          }
          return %3",
     );
-    for module in [branch, kink, cell, index, trips] {
+    let conversion = float_shader(
+        "%0: f32:xy = global a[0] %1: i32 = f2i %0 %2: f32 = i2f %1 %3: f32:xy = add %0, %2 return %3",
+    );
+    for module in [branch, kink, cell, index, trips, conversion] {
         assert_eq!(path(&module, 0.75), path(&module, 0.875));
         assert_ne!(path(&module, 0.875), path(&module, 1.125));
         assert_eq!(path(&module, 1.125), path(&module, 1.25));

@@ -197,6 +197,8 @@ fn operands() {
         "%1: f32 = const 1.0 %2: i32 = neg %1",
         "%1: u32 = const 1 %2: i32 = iadd %0, %1",
         "%1: u32 = const 1 %2: i32 = iadd %1, %1",
+        "%1: u32 = const 1 %2: i32 = iadd %1, %0",
+        "%1: bool = const true %2: bool = ieq %1, %0",
         "%1: i32, %2: i32 = iadd %0, %0",
         "iadd %0, %0",
         "%1: i32 = global uvw[0]",
