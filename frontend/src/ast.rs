@@ -6,8 +6,10 @@
 //!
 //! Where the text was wrong stands a `Broken` node; it has been reported already, and later stages pass over it in silence.
 
+mod operator;
 mod print;
 
+pub use operator::{BinaryOp, Step, UnaryOp};
 pub use print::{print, print_expression};
 
 use crate::interner::Symbol;
@@ -450,125 +452,6 @@ impl Sample {
             (true, Detail::Gradients) => "texture2d_sample_alpha_grad",
             (true, Detail::Level) => "texture2d_sample_alpha_level",
         }
-    }
-}
-
-/// `++` or `--`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// `++`
-    Up,
-    /// `--`
-    Down,
-}
-
-impl Step {
-    /// How it is written.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Step::Up => "++",
-            Step::Down => "--",
-        }
-    }
-}
-
-/// An operator before one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
-    /// `!`
-    Not,
-    /// `~`
-    BitNot,
-}
-
-impl UnaryOp {
-    /// How it is written.
-    pub const fn text(self) -> &'static str {
-        match self {
-            UnaryOp::Plus => "+",
-            UnaryOp::Minus => "-",
-            UnaryOp::Not => "!",
-            UnaryOp::BitNot => "~",
-        }
-    }
-}
-
-/// An operator between two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
-    /// `%`
-    Rem,
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `<<`
-    Shl,
-    /// `>>`
-    Shr,
-    /// `<`
-    Less,
-    /// `<=`
-    LessEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterEqual,
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `&`
-    BitAnd,
-    /// `^`
-    BitXor,
-    /// `|`
-    BitOr,
-    /// `&&`, short-circuit
-    And,
-    /// `||`, short-circuit
-    Or,
-}
-
-impl BinaryOp {
-    /// How it is written.
-    pub const fn text(self) -> &'static str {
-        match self {
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
-            BinaryOp::Rem => "%",
-            BinaryOp::Add => "+",
-            BinaryOp::Sub => "-",
-            BinaryOp::Shl => "<<",
-            BinaryOp::Shr => ">>",
-            BinaryOp::Less => "<",
-            BinaryOp::LessEqual => "<=",
-            BinaryOp::Greater => ">",
-            BinaryOp::GreaterEqual => ">=",
-            BinaryOp::Equal => "==",
-            BinaryOp::NotEqual => "!=",
-            BinaryOp::BitAnd => "&",
-            BinaryOp::BitXor => "^",
-            BinaryOp::BitOr => "|",
-            BinaryOp::And => "&&",
-            BinaryOp::Or => "||",
-        }
-    }
-
-    /// Whether it orders its operands: `<`, `<=`, `>`, `>=`.
-    pub const fn is_ordering(self) -> bool {
-        matches!(
-            self,
-            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual
-        )
     }
 }
 

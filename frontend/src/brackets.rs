@@ -35,8 +35,8 @@ pub(crate) fn balance(tokens: &mut Tokens) -> Balance {
     if is_balanced(&tokens.kinds) {
         return Balance::default();
     }
-    let text_braces = |kind| tokens.kinds.iter().filter(|&&k| k == kind).count();
-    let lacks_braces = text_braces(Kind::LBrace) > text_braces(Kind::RBrace);
+    let count = |kind| tokens.kinds.iter().filter(|&&k| k == kind).count();
+    let lacks_braces = count(Kind::LBrace) > count(Kind::RBrace);
     let mut repair = Repair {
         old: tokens,
         new: Tokens {
@@ -88,6 +88,8 @@ struct Opener {
     at: usize,
     /// How many `;` may still stand directly inside: two in a `for` header.
     semicolons: u32,
+    /// How many of `(`, `[` are open since the last brace, and of `{` altogether, this one included.
+    counts: [u32; 3],
 }
 
 struct Repair<'t> {
@@ -129,6 +131,7 @@ impl Repair<'_> {
                     kind,
                     at,
                     semicolons: if is_for { 2 } else { 0 },
+                    counts: self.counts_with(kind),
                 });
             }
             -1 => {
@@ -145,20 +148,36 @@ impl Repair<'_> {
         self.new.push(kind, self.old.tokens[at]);
     }
 
-    /// Whether an opener for `closing` is open, and no brace lies between.
-    fn has_partner(&self, closing: Kind) -> bool {
-        let mut open = self.open.iter().rev();
-        open.find(|o| closer(o.kind) == closing || o.kind == Kind::LBrace)
-            .is_some_and(|o| closer(o.kind) == closing)
+    /// The counts of an opener that is put on top.
+    fn counts_with(&self, opener: Kind) -> [u32; 3] {
+        let [parentheses, indices, braces] = self.open.last().map_or([0; 3], |open| open.counts);
+        match opener {
+            Kind::LParen => [parentheses + 1, indices, braces],
+            Kind::LBracket => [parentheses, indices + 1, braces],
+            _ => [0, 0, braces + 1],
+        }
     }
 
-    /// Whether a function or shader begins at `at`: `float f(…) {` at the start of a line.
+    /// Whether an opener for `closing` is open, and no brace lies between.
+    fn has_partner(&self, closing: Kind) -> bool {
+        self.open.last().is_some_and(|open| match closing {
+            Kind::RParen => open.counts[0] > 0,
+            Kind::RBracket => open.counts[1] > 0,
+            _ => open.counts[2] > 0,
+        })
+    }
+
+    /// Whether a function or shader begins at `at`: `float f(…) {` at the start of a line, after the end of something. (What ends
+    /// something also ends the search for the `)`, which keeps all searches together linear.)
     fn starts_function(&self, at: usize) -> bool {
-        let kinds = &self.old.kinds[at..];
-        if !self.old.tokens[at].starts_line {
+        const ENDS: KindSet = KindSet::of(&[Kind::Semicolon, Kind::LBrace, Kind::RBrace]);
+        let after_end = at
+            .checked_sub(1)
+            .is_none_or(|p| ENDS.contains(self.old.kinds[p]));
+        if !after_end || !self.old.tokens[at].starts_line {
             return false;
         }
-        match kinds {
+        match &self.old.kinds[at..] {
             [Kind::Shader, ..] => true,
             [ty, Kind::Name, Kind::LParen, rest @ ..]
                 if KindSet::TYPES.contains(*ty) || *ty == Kind::Name =>
@@ -166,9 +185,11 @@ impl Repair<'_> {
                 let mut depth = 1;
                 let end = rest.iter().position(|kind| {
                     depth += kind.bracket_step();
-                    depth == 0 || *kind == Kind::Semicolon
+                    depth == 0 || ENDS.contains(*kind)
                 });
-                end.is_some_and(|end| rest.get(end + 1) == Some(&Kind::LBrace))
+                end.is_some_and(|end| {
+                    rest[end] == Kind::RParen && rest.get(end + 1) == Some(&Kind::LBrace)
+                })
             }
             _ => false,
         }
@@ -195,6 +216,9 @@ impl Repair<'_> {
             starts_line: false,
         };
         self.new.push(missing, token);
+        if self.diagnostics.len() > MAX_DIAGNOSTICS {
+            return true;
+        }
         let place = self.new.span(self.new.kinds.len() - 1);
         let what = match self.old.kind(at) {
             None => "the text ends here".to_owned(),
@@ -205,7 +229,7 @@ impl Repair<'_> {
             Kind::LParen => "write `)` where the parenthesis ends",
             _ => "write `]` where the index ends",
         };
-        self.report(
+        self.diagnostics.push(
             Diagnostic::new(
                 Code::UnbalancedBracket,
                 self.old.span(open.at),
@@ -219,6 +243,9 @@ impl Repair<'_> {
     }
 
     fn report_closer(&mut self, at: usize) {
+        if self.diagnostics.len() > MAX_DIAGNOSTICS {
+            return;
+        }
         let kind = self.old.kinds[at];
         let mut diagnostic = Diagnostic::new(
             Code::UnbalancedBracket,
@@ -231,13 +258,7 @@ impl Repair<'_> {
             let message = format!("{} is what is open here", open.kind);
             diagnostic = diagnostic.label(self.old.span(open.at), message);
         }
-        self.report(diagnostic);
-    }
-
-    fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() <= MAX_DIAGNOSTICS {
-            self.diagnostics.push(diagnostic);
-        }
+        self.diagnostics.push(diagnostic);
     }
 }
 

@@ -3,9 +3,10 @@
 //! A failure is a token and the kinds that were welcome there. What it means to the reader follows from the tokens around it: first
 //! the habits of other languages are looked for, then a forgotten `;`, then the general form "expected …, found …".
 
-mod habits;
+pub(crate) mod habits;
 
-use crate::grammar::{ASSIGNMENTS, Failure, LEVELS};
+use crate::grammar::{ASSIGNMENTS, Failure, LEVELS, LITERALS, UNARY};
+use crate::lexer::shortened;
 use crate::token::{Kind, KindSet, Tokens};
 use adumbra_ir::{Code, Diagnostic, Span};
 
@@ -26,31 +27,22 @@ const OPERATORS: KindSet = {
     set
 };
 
-/// Literals, keywords and marks that begin an operand.
-const OPERANDS: KindSet = KindSet::TYPES.union(KindSet::of(&[
-    Kind::Name,
-    Kind::FloatLiteral,
-    Kind::IntLiteral,
-    Kind::UintLiteral,
-    Kind::StringLiteral,
-    Kind::True,
-    Kind::False,
-    Kind::LParen,
-    Kind::Plus,
-    Kind::Minus,
-    Kind::Not,
-    Kind::Tilde,
-    Kind::PlusPlus,
-    Kind::MinusMinus,
-    Kind::GlobalValue,
-    Kind::MakeClosure,
-    Kind::Sample,
-    Kind::SampleGrad,
-    Kind::SampleLevel,
-    Kind::SampleAlpha,
-    Kind::SampleAlphaGrad,
-    Kind::SampleAlphaLevel,
-]));
+/// What begins an operand.
+const OPERANDS: KindSet = KindSet::TYPES
+    .union(LITERALS)
+    .union(UNARY)
+    .union(KindSet::of(&[
+        Kind::Name,
+        Kind::LParen,
+        Kind::GlobalValue,
+        Kind::MakeClosure,
+        Kind::Sample,
+        Kind::SampleGrad,
+        Kind::SampleLevel,
+        Kind::SampleAlpha,
+        Kind::SampleAlphaGrad,
+        Kind::SampleAlphaLevel,
+    ]));
 
 /// What only a statement begins with.
 const STATEMENTS: KindSet = KindSet::of(&[
@@ -273,14 +265,6 @@ impl<'s> Case<'s> {
         } else {
             "remove it, or write what is missing before it"
         }
-    }
-}
-
-/// At most so much of a token that a message may quote it.
-fn shortened(text: &str) -> &str {
-    match text.char_indices().nth(24) {
-        Some((end, _)) => &text[..end],
-        None => text,
     }
 }
 

@@ -13,7 +13,7 @@ mod failure;
 mod item;
 mod statement;
 
-pub(crate) use expression::{ASSIGNMENTS, LEVELS};
+pub(crate) use expression::{ASSIGNMENTS, LEVELS, LITERALS, UNARY};
 pub(crate) use failure::Failure;
 pub(crate) use item::{entries, file, lone_expression};
 

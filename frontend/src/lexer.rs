@@ -350,7 +350,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// At most so much of a text that a message may quote it.
-fn shortened(text: &str) -> &str {
+pub(crate) fn shortened(text: &str) -> &str {
     match text.char_indices().nth(24) {
         Some((end, _)) => &text[..end],
         None => text,

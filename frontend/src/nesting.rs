@@ -4,7 +4,7 @@
 //! for their right operand, statements that wait for their body. Guarantee: what passes makes the grammar, and every walk over the
 //! tree but for its left spines, recurse at most [`MAX_NESTING`] deep. Linear: each entry is pushed and popped once.
 
-use crate::grammar::{ASSIGNMENTS, LEVELS};
+use crate::grammar::{ASSIGNMENTS, LEVELS, UNARY};
 use crate::limits::MAX_NESTING;
 use crate::token::{Kind, KindSet, Tokens};
 use adumbra_ir::{Code, Diagnostic};
@@ -25,15 +25,6 @@ enum Waiting {
     /// An operator before its operand.
     Prefix,
 }
-
-const UNARY: KindSet = KindSet::of(&[
-    Kind::Plus,
-    Kind::Minus,
-    Kind::Not,
-    Kind::Tilde,
-    Kind::PlusPlus,
-    Kind::MinusMinus,
-]);
 
 /// The level of each binary operator; 0 for other kinds, so that a lookup costs nothing.
 const LEVEL: [u8; Kind::ALL.len()] = {

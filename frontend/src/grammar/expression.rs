@@ -33,7 +33,8 @@ const PREFIX: u16 = LEVELS.len() as u16 + 1;
 /// How tightly `[…]`, `.x`, `++` and `--` behind an operand bind: tighter still.
 const POSTFIX: u16 = PREFIX + 1;
 
-const UNARY: KindSet = KindSet::of(&[
+/// Operators before an operand.
+pub(crate) const UNARY: KindSet = KindSet::of(&[
     Kind::Plus,
     Kind::Minus,
     Kind::Not,
@@ -59,7 +60,8 @@ pub(crate) const ASSIGNMENTS: KindSet = KindSet::of(&[
     Kind::ShiftRightAssign,
 ]);
 
-const LITERALS: KindSet = KindSet::of(&[
+/// Numbers, texts, `true` and `false`.
+pub(crate) const LITERALS: KindSet = KindSet::of(&[
     Kind::FloatLiteral,
     Kind::IntLiteral,
     Kind::UintLiteral,
