@@ -330,6 +330,15 @@ mod tests {
     }
 
     #[test]
+    fn brackets_do_not_pair_across_braces() {
+        let (found, starts, _) = balanced("f(1, { a) }");
+        assert_eq!(
+            (found.as_str(), &starts[..]),
+            ("n ( 1 , { n } )", &[8, 1][..])
+        );
+    }
+
+    #[test]
     fn a_missing_brace_is_put_before_the_next_function() {
         let (found, starts, _) = balanced("float f() { if (a) {\n b; }\nfloat g() { }");
         assert_eq!(found, "float n ( ) { if ( n ) { n ; } } float n ( ) { }");

@@ -227,6 +227,31 @@ fn one_fault_does_not_hide_the_others() {
 }
 
 #[test]
+fn recovery_stops_where_the_broken_statement_ends() {
+    let places = |text: &str| {
+        findings(text)
+            .into_iter()
+            .map(|(_, place)| place)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(places("void f() { if x { a; } b = *; }"), ["x", "*"]);
+    assert_eq!(
+        places("void f() {\n a = b *\n return * 1;\n}"),
+        ["return", "*"]
+    );
+    assert_eq!(
+        places("void f() { switch (a) { case 1: b = * case 2: c = *; } }"),
+        ["*", "*"]
+    );
+    assert_eq!(
+        places("float f(float x)\n garbage garbage\nfloat k = *;"),
+        ["garbage", "*"]
+    );
+    // What is put in for a forgotten bracket breeds no errors of its own.
+    assert_eq!(places("void f() { x = (a return b; }"), ["("]);
+}
+
+#[test]
 fn an_expression_stands_alone() {
     let arena = Bump::new();
     let mut interner = Interner::new();

@@ -98,6 +98,8 @@ fn what_is_long_but_not_deep_is_fine() {
         ),
         format!("float w[3] = {{ {}0 }};", "{ 1, 2 }, ".repeat(10_000)),
         format!("void f() {{ x = {}a; }}", "-a * +b - !c ".repeat(80)),
+        format!("void f() {{ g({}x); }}", "a = b ? c : d, ".repeat(10_000)),
+        format!("void f() {{ {} }}", "if (a) { b; } ".repeat(10_000)),
         "void f() {}\n".repeat(10_000),
     ] {
         let what = &text[..40];
