@@ -102,12 +102,9 @@ impl<'a> Lexer<'a> {
             '"' => self.quoted(),
             '0'..='9' | '-' => {
                 self.at -= 1;
-                let mut before = 'e';
-                Token::Number(self.take(|c| {
-                    let sign = matches!(c, '-' | '+') && matches!(before, 'e' | 'E');
-                    before = c;
-                    sign || c.is_ascii_alphanumeric() || c == '.'
-                }))
+                Token::Number(
+                    self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-')),
+                )
             }
             '%' | '^' | '&' | '#' => match self.digits() {
                 Some(id) => Token::Id(c, id),
