@@ -143,21 +143,35 @@ impl Fold<'_> {
                 !ends && unreachable(span, out)
             }
             InstKind::Loop(body) => {
-                self.region(body);
+                let start = self.into(body, out);
                 if self.continues[body.index()] == 0 {
                     self.once(body, &inst);
-                    return self.block(body, inst, out);
+                    return self.block(body, inst, start, out);
                 }
                 let span = inst.span;
-                out.push(inst);
+                self.keep(body, inst, start, out);
                 self.breaks[body.index()] == 0 && unreachable(span, out)
             }
             InstKind::Block(body) => {
-                self.region(body);
-                self.block(body, inst, out)
+                let start = self.into(body, out);
+                self.block(body, inst, start, out)
             }
             _ => unreachable!("no regions"),
         }
+    }
+
+    /// Folds a region straight into `out`, where it stays if it dissolves: then nothing is moved twice. Returns where it begins.
+    fn into(&mut self, body: RegionId, out: &mut Vec<Inst>) -> usize {
+        let start = out.len();
+        let insts = self.take(body);
+        self.list(insts, out);
+        start
+    }
+
+    /// Takes a region that does not dissolve out of `out` again, and appends its instruction.
+    fn keep(&mut self, body: RegionId, inst: Inst, start: usize, out: &mut Vec<Inst>) {
+        self.function.regions[body.index()].insts = out.split_off(start);
+        out.push(inst);
     }
 
     /// A loop that never continues: its parameters are their initial values.
@@ -169,16 +183,16 @@ impl Fold<'_> {
         }
     }
 
-    /// A region that is run once, folded already. Returns whether control cannot come behind it.
-    fn block(&mut self, body: RegionId, mut inst: Inst, out: &mut Vec<Inst>) -> bool {
-        let at_end = *self.terminator(body) == InstKind::Break(body);
+    /// A region that is run once, folded into `out`. Returns whether control cannot come behind it.
+    fn block(&mut self, body: RegionId, mut inst: Inst, start: usize, out: &mut Vec<Inst>) -> bool {
+        let last = out.last().expect("a list ends with a terminator");
+        let at_end = last.kind == InstKind::Break(body);
         if self.breaks[body.index()] == u32::from(at_end) {
-            out.append(&mut self.take(body));
             return self.leave(Some(body), inst.results, out);
         }
         inst.kind = InstKind::Block(body);
         inst.args.clear();
-        out.push(inst);
+        self.keep(body, inst, start, out);
         false
     }
 
