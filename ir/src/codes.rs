@@ -43,6 +43,7 @@ codes! {
     ChainedComparison = 107 Error "a chained comparison";
     BadString = 108 Error "a text that cannot be read";
     NoPreprocessor = 109 Error "a preprocessor directive";
+    NotUtf8 = 110 Error "a file that is not UTF-8 text";
     UnknownName = 201 Error "a name that nothing declares";
     UnknownFunction = 202 Error "a function that nothing declares";
     UnknownType = 203 Error "a type that nothing declares";
@@ -50,6 +51,7 @@ codes! {
     UnknownGlobal = 205 Error "a global that the host does not have";
     UnknownTexture = 206 Error "a texture that nothing declares";
     UnknownShader = 207 Error "a shader that nothing declares";
+    ShaderChoice = 208 Error "several shaders, of which one must be chosen";
     Redeclared = 210 Error "a name declared twice in one scope";
     NeverDefined = 211 Error "a function declared but never defined";
     RecursiveStruct = 212 Error "a struct that contains itself";

@@ -1,0 +1,261 @@
+//! The command line: what may be written and what it means. `docs` of each item are the help texts.
+
+use crate::setting::{Argument, Setting};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A shading language whose values carry their screen-space derivatives
+///
+/// Without a command, `adumbra` starts the REPL.
+#[derive(Debug, Parser)]
+#[command(
+    name = "adumbra",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Exit status: 0 fine, 1 the input is at fault, 2 the usage is.\n\
+                  `-` as FILE reads standard input. NO_COLOR turns colour off.\n\n\
+                  Example: adumbra eval 'sin(x) * y' -g x=0.5:1:0 -g y=2:0:1"
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub repl: ReplArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Try expressions, functions and statements one by one (the default)
+    Repl(ReplArgs),
+    /// Evaluate one expression: its value, ddx and ddy
+    Eval(EvalArgs),
+    /// Run a shader, from source or from serialised bytecode, at one point
+    Run(RunArgs),
+    /// Report errors and warnings, nothing else
+    Check(CheckArgs),
+    /// Show what a stage of the compiler makes of a shader
+    Emit(EmitArgs),
+    /// Draw a shader over a grid of pixels (not built yet)
+    Image(LaterArgs),
+    /// Measure the engines on this machine (not built yet)
+    Bench(LaterArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ReplArgs {
+    /// Bring the functions, structs and constants of a file into scope
+    #[arg(long, value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// The expression; a bare name is a global
+    #[arg(allow_hyphen_values = true)]
+    pub expr: String,
+
+    /// Bring the functions, structs and constants of a file into scope
+    #[arg(long, value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Source text or serialised bytecode; `-` reads standard input
+    pub file: PathBuf,
+
+    /// Which shader, if the file has several
+    #[arg(long, value_name = "NAME")]
+    pub shader: Option<String>,
+
+    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub arguments: Vec<Argument>,
+
+    /// Give the outputs' derivatives too
+    #[arg(long)]
+    pub derivs: bool,
+
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Source texts; `-` reads standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Print one JSON object for each finding
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct EmitArgs {
+    /// Source text; `-` reads standard input
+    pub file: PathBuf,
+
+    /// What to show
+    #[arg(long, value_enum)]
+    pub stage: Stage,
+
+    /// Which shader, if the file has several
+    #[arg(long, value_name = "NAME")]
+    pub shader: Option<String>,
+
+    /// Which machine's code (for `--stage asm`)
+    #[arg(long, value_enum)]
+    pub target: Option<Target>,
+
+    /// Write to a file instead; bytecode is then written serialised
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct LaterArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub _rest: Vec<String>,
+}
+
+/// Common to all that compile.
+#[derive(Clone, Debug, Args)]
+pub struct CompileArgs {
+    /// Declare a global and set its value and its derivatives per pixel
+    ///
+    /// The shape says the type: `-g x1=1.5:1:0` float, `-g n=3i` int, `-g flag=true` bool,
+    /// `-g position=1,2,3:0.1,0,0:0,0.1,0` float3. Derivatives left out are zero.
+    #[arg(
+        short = 'g',
+        value_name = "NAME=VALUE[:DDX[:DDY]]",
+        allow_hyphen_values = true
+    )]
+    pub globals_set: Vec<Setting>,
+
+    /// Declare a set of globals, zero until set by -g
+    #[arg(long, value_enum, value_name = "SET")]
+    pub globals: Option<GlobalSet>,
+
+    /// What evaluates
+    #[arg(long, value_enum, default_value = "auto")]
+    pub engine: EngineName,
+
+    /// Where derivatives come from
+    #[arg(long, value_enum, default_value = "dual")]
+    pub derivatives: DerivativesName,
+
+    /// One body for each function, which serves the demands of all its callers
+    #[arg(long)]
+    pub merge_demand: bool,
+
+    /// How many loop turns and function entries a point may take before it is stopped
+    #[arg(long, value_name = "N", default_value_t = adumbra::DEFAULT_STEPS)]
+    pub steps: u64,
+
+    /// Say how long each phase took and how large the program is
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum GlobalSet {
+    /// uvw, position, normal, gnormal, I, tangent, each a float3
+    Hit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// Walks the intermediate representation: slow, the measure of the others
+    Reference,
+    /// Interprets bytecode, one point at a time
+    Point,
+    /// Many points at once (not built yet)
+    Batch,
+    /// Machine code (not built yet)
+    Native,
+    /// The best one there is
+    Auto,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DerivativesName {
+    /// Forward differentiation: every value carries its exact derivatives
+    Dual,
+    /// Differences within a 2×2 quad, one for each quad (not built yet)
+    QuadCoarse,
+    /// Differences within a 2×2 quad, one for each row and column (not built yet)
+    QuadFine,
+    /// None: every derivative is zero
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stage {
+    /// The syntax tree
+    Ast,
+    /// The intermediate representation as lowering leaves it
+    Ir,
+    /// Which values can trace back to a global
+    Lineage,
+    /// Which derivatives of which named values are wanted
+    Demand,
+    /// The register machine's instructions
+    Bytecode,
+    /// Machine code (not built yet)
+    Asm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub enum Target {
+    #[value(name = "x86_64")]
+    X86_64,
+    Aarch64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_expression_may_start_with_a_minus() {
+        let cli = Cli::try_parse_from(["adumbra", "eval", "-x * 2", "--json", "-g", "x=-1"]);
+        let Some(Command::Eval(eval)) = cli.unwrap().command else {
+            panic!("eval is a command");
+        };
+        assert_eq!((eval.expr.as_str(), eval.json), ("-x * 2", true));
+    }
+}

@@ -1,0 +1,90 @@
+//! The texture of a command without a renderer: a checker, and a record of what was asked of it.
+
+use adumbra::{JsonFloat, SampleRequest, Sampled, TextureHost};
+use serde::Serialize;
+
+/// Every texture is a checker of 8 by 8 fields: 1 where floor(8u) + floor(8v) is even, else 0; alpha 1.
+/// Requests are kept in the order executed.
+#[derive(Debug, Default)]
+pub struct Checker {
+    pub requests: Vec<SampleRequest>,
+}
+
+impl TextureHost for Checker {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.requests.push(*request);
+        field(request.u.into(), request.v.into())
+    }
+}
+
+/// For differences in f64, whose requests nobody asked for.
+impl TextureHost<f64> for Checker {
+    fn sample(&mut self, request: &SampleRequest<f64>) -> Sampled {
+        field(request.u, request.v)
+    }
+}
+
+fn field(u: f64, v: f64) -> Sampled {
+    // NaN and infinity are in no field; the remainder is then NaN.
+    let is_even = ((8.0 * u).floor() + (8.0 * v).floor()).rem_euclid(2.0) == 0.0;
+    let level = if is_even { 1.0 } else { 0.0 };
+    Sampled::Ready([level, level, level, 1.0])
+}
+
+/// A request as programs see it.
+#[derive(Debug, Serialize)]
+pub struct Sample<'a> {
+    pub texture: &'a str,
+    pub u: JsonFloat,
+    pub v: JsonFloat,
+    pub dudx: JsonFloat,
+    pub dudy: JsonFloat,
+    pub dvdx: JsonFloat,
+    pub dvdy: JsonFloat,
+}
+
+impl Checker {
+    /// The requests with the names of their textures.
+    pub fn samples<'a>(&self, textures: &'a [String]) -> Vec<Sample<'a>> {
+        let sample = |r: &SampleRequest| Sample {
+            texture: &textures[r.texture.index()],
+            u: JsonFloat(r.u),
+            v: JsonFloat(r.v),
+            dudx: JsonFloat(r.dudx),
+            dudy: JsonFloat(r.dudy),
+            dvdx: JsonFloat(r.dvdx),
+            dvdy: JsonFloat(r.dvdy),
+        };
+        self.requests.iter().map(sample).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checker_has_eight_by_eight_fields() {
+        let mut checker = Checker::default();
+        let mut at = |u, v| {
+            let request = SampleRequest {
+                texture: Default::default(),
+                u,
+                v,
+                dudx: 0.0,
+                dudy: 0.0,
+                dvdx: 0.0,
+                dvdy: 0.0,
+            };
+            let Sampled::Ready([r, g, b, a]) = checker.sample(&request);
+            assert!(r == g && g == b && a == 1.0);
+            r
+        };
+        assert_eq!(at(0.0, 0.0), 1.0);
+        assert_eq!(at(0.125, 0.0), 0.0);
+        assert_eq!(at(0.125, 0.99), 1.0);
+        assert_eq!(at(-0.01, 0.0), 0.0);
+        assert_eq!(at(f32::NAN, f32::INFINITY), 0.0);
+        assert_eq!(checker.requests.len(), 5);
+    }
+}

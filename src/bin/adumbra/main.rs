@@ -1,0 +1,64 @@
+//! The `adumbra` command. Each command is a file of its own; this one chooses, and turns the outcome into an exit status:
+//! 0 fine, 1 the input is at fault, 2 the usage is.
+
+#![expect(unreachable_pub, reason = "nothing is outside of a binary")]
+
+mod args;
+mod check;
+mod checker;
+mod emit;
+mod eval;
+mod input;
+mod outcome;
+mod repl;
+mod report;
+mod run;
+mod setting;
+mod setup;
+mod show;
+
+use args::{Cli, Command};
+use clap::Parser;
+use outcome::{Failure, Outcome};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to be told when this cannot be written.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let outcome = execute(cli).and_then(|()| Ok(io::stdout().flush()?));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Reported) => ExitCode::from(1),
+        Err(Failure::Usage(message)) => {
+            report::message(&message);
+            ExitCode::from(2)
+        }
+        // Whoever reads our output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(Failure::Output(error)) => {
+            report::message(&format!("cannot write: {error}"));
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn execute(cli: Cli) -> Outcome {
+    match cli.command.unwrap_or(Command::Repl(cli.repl)) {
+        Command::Repl(args) => repl::repl(args),
+        Command::Eval(args) => eval::eval(args),
+        Command::Run(args) => run::run(args),
+        Command::Check(args) => check::check(args),
+        Command::Emit(args) => emit::emit(args),
+        Command::Image(_) => Err(Failure::not_built("the command `image`")),
+        Command::Bench(_) => Err(Failure::not_built("the command `bench`")),
+    }
+}

@@ -1,0 +1,37 @@
+//! How a command can end.
+
+use std::fmt;
+use std::io;
+
+/// The end of a command.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input is at fault; what about it was reported already.
+    Reported,
+    /// The usage is at fault: what to say about it.
+    Usage(String),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Bad usage.
+    pub fn usage(message: impl fmt::Display) -> Failure {
+        Failure::Usage(message.to_string())
+    }
+
+    /// Something that has a name but no code yet.
+    pub fn not_built(what: &str) -> Failure {
+        Failure::Usage(format!("{what} is not built yet"))
+    }
+}
+
+/// Only output is written with `?`: reading says more than the error alone.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}

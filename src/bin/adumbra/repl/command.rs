@@ -1,0 +1,246 @@
+//! The commands of the REPL: `:help` and its like. [`help::COMMANDS`] lists them.
+
+use super::session::{Compiled, Session};
+use super::{Then, failed, help};
+use crate::checker::Checker;
+use crate::emit::lanes_text;
+use crate::outcome::{Failure, Outcome};
+use crate::report;
+use crate::show;
+use adumbra::{Difference, HumanFloat, Scalar, Type, central_differences};
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long `:time` evaluates.
+const TIMED: Duration = Duration::from_millis(50);
+
+/// Does what a line that begins with `:` says.
+///
+/// # Errors
+/// If there is no such command, or what it was given is at fault.
+pub fn execute(session: &mut Session, line: &str) -> Outcome<Then> {
+    let line = line.strip_prefix(':').unwrap_or(line).trim_start();
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    match name {
+        "help" | "h" | "?" => print(&help_text(rest)?)?,
+        "type" => print(&type_text(session, rest)?)?,
+        "fd" => print(&differences_text(session, rest)?)?,
+        "time" => print(&time_text(session, rest)?)?,
+        "demand" => {
+            let compiled = expression(session, name, rest)?;
+            let reports = compiled.program().demand();
+            let own = reports.iter().filter(|report| !report.library);
+            print(&own.map(lanes_text).collect::<Vec<_>>().join("\n"))?;
+        }
+        "ir" => print(
+            &expression(session, name, rest)?
+                .program()
+                .ir()
+                .unwrap_or_default(),
+        )?,
+        "bytecode" => print(&expression(session, name, rest)?.program().listing())?,
+        "globals" => print(&globals_text(session))?,
+        "load" if rest.is_empty() => return Err(wants("load", "a file")),
+        "load" => session.load(Path::new(rest))?,
+        "reset" => session.reset()?,
+        "quit" | "q" | "exit" => return Ok(Then::Quit),
+        _ => return Err(unknown(name)),
+    }
+    Ok(Then::GoOn)
+}
+
+fn print(text: &str) -> Outcome {
+    Ok(io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+fn wants(name: &str, what: &str) -> Failure {
+    Failure::usage(format!(":{name} wants {what} behind it"))
+}
+
+fn unknown(name: &str) -> Failure {
+    let names = help::COMMANDS.iter().map(|page| page.name);
+    Failure::usage(match closest(name, names) {
+        Some(known) => format!("there is no command `:{name}`; did you mean `:{known}`?"),
+        None => format!("there is no command `:{name}`; `:help` lists them"),
+    })
+}
+
+/// The known name that is closest, if any is close.
+fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let distance = |known: &str| strsim::damerau_levenshtein(name, known);
+    let shared = |known: &str| {
+        let pairs = name.bytes().zip(known.bytes());
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let ranked = names.map(|known| (distance(known), Reverse(shared(known)), known));
+    let (least, _, known) = ranked.min()?;
+    (least <= known.len().min(name.len()).div_ceil(2).min(3)).then_some(known)
+}
+
+fn help_text(topic: &str) -> Outcome<String> {
+    if topic.is_empty() {
+        return Ok(help::overview());
+    }
+    let topic = topic.trim_start_matches(':').trim_end_matches("()");
+    if let Some(page) = help::COMMANDS.iter().find(|page| page.name == topic) {
+        return Ok(format!("{}\n  {}\n", page.usage, page.doc));
+    }
+    let pages = help::pages(topic);
+    if !pages.is_empty() {
+        return Ok(pages);
+    }
+    Err(Failure::usage(match closest(topic, help::topics()) {
+        Some(known) => format!("there is no page on `{topic}`; did you mean `{known}`?"),
+        None => format!("there is no page on `{topic}`; `:help` lists what there is"),
+    }))
+}
+
+fn expression(session: &Session, command: &str, text: &str) -> Outcome<Compiled> {
+    if text.is_empty() {
+        return match &session.last {
+            Some(last) => session
+                .compile_expression(last)
+                .map_err(|findings| failed(&findings)),
+            None => Err(wants(command, "an expression")),
+        };
+    }
+    session
+        .compile_expression(text)
+        .map_err(|findings| failed(&findings))
+}
+
+fn type_text(session: &Session, text: &str) -> Outcome<String> {
+    let compiled = expression(session, "type", text)?;
+    Ok(match compiled.program().outputs().first() {
+        Some(output) => format!("{}\n", output.ty),
+        None => "void\n".to_owned(),
+    })
+}
+
+fn globals_text(session: &Session) -> String {
+    let mut rows = vec![
+        ["name", "type", "value", "ddx", "ddy"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    let globals = session.globals();
+    for member in globals.layout().members() {
+        let view = globals.view(member.name()).expect("its own member");
+        let mut row = vec![
+            member.name().to_owned(),
+            member.ty().to_string(),
+            view.value.to_string(),
+        ];
+        if show::has_floats(member.ty()) {
+            row.extend([view.ddx.to_string(), view.ddy.to_string()]);
+        }
+        rows.push(row);
+    }
+    show::table(&rows)
+}
+
+/// Automatic derivatives beside central differences, scalar by scalar.
+fn differences_text(session: &Session, text: &str) -> Outcome<String> {
+    let compiled = expression(session, "fd", text)?;
+    let mut evaluator = session.evaluator(&compiled)?;
+    evaluator.evaluate(session.globals(), &mut Checker::default());
+    let faults = report::faults(&evaluator);
+    report::to_stderr(&faults, &compiled.sources, false);
+    let differences = central_differences(
+        &compiled.instance,
+        session.globals(),
+        &mut Checker::default(),
+    );
+    let (Some(differences), None) = (differences, evaluator.faults().stopped()) else {
+        return Err(Failure::Reported);
+    };
+    let mut rows = vec![
+        ["", "here", "differences", "apart"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    let mut kinked = false;
+    if let Some(output) = evaluator
+        .outputs()
+        .next()
+        .filter(|o| show::has_floats(o.ty()))
+    {
+        let parts = [output.value(), output.ddx(), output.ddy()].map(|part| part.words());
+        for (i, difference) in differences.iter().enumerate().take(parts[0].len()) {
+            let Difference {
+                value,
+                derivatives,
+                smooth,
+            } = *difference;
+            let slow = [value, derivatives[0], derivatives[1]];
+            for (part, label) in ["value", "ddx", "ddy"].into_iter().enumerate() {
+                let fast = f32::from_bits(parts[part][i]);
+                rows.push(vec![
+                    format!("{label}{}", component(output.ty(), i)),
+                    HumanFloat(fast).to_string(),
+                    format!("{:?}", slow[part] as f32),
+                    format!("{:.1e}", (f64::from(fast) - slow[part]).abs()),
+                ]);
+            }
+            kinked |= smooth.contains(&false);
+        }
+    } else {
+        return Err(Failure::usage("only floats and vectors have derivatives"));
+    }
+    let mut out = show::table(&rows);
+    if kinked {
+        out.push_str("the points of a difference lie on different branches or sides of a kink: it means little\n");
+    }
+    Ok(out)
+}
+
+fn component(ty: &Type, index: usize) -> String {
+    match ty {
+        Type::Scalar(Scalar::F32) => String::new(),
+        Type::Vector(_) => format!(".{}", &"xyzw"[index..=index]),
+        _ => format!("[{index}]"),
+    }
+}
+
+fn time_text(session: &Session, text: &str) -> Outcome<String> {
+    let compiled = expression(session, "time", text)?;
+    let mut evaluator = session.evaluator(&compiled)?;
+    let mut checker = Checker::default();
+    let mut best = f64::INFINITY;
+    let start = Instant::now();
+    let mut turns: u32 = 1;
+    while start.elapsed() < TIMED {
+        let lap = Instant::now();
+        for _ in 0..turns {
+            checker.requests.clear();
+            evaluator.evaluate(session.globals(), &mut checker);
+        }
+        let lap = lap.elapsed();
+        best = best.min(lap.as_nanos() as f64 / f64::from(turns));
+        // Long enough that looking at the clock does not count.
+        if lap < TIMED / 50 {
+            turns = turns.saturating_mul(2);
+        }
+    }
+    let stats = compiled.program().stats();
+    let mut out = format!(
+        "evaluate  {best:.0} ns\ncompile   {:.1} µs",
+        stats.phases_us.total
+    );
+    let _ = writeln!(
+        out,
+        " (parse {:.1}, check {:.1}, lower {:.1}, lineage {:.1}, demand {:.1}, optimise {:.1}, bytecode {:.1})",
+        stats.phases_us.parse,
+        stats.phases_us.check,
+        stats.phases_us.lower,
+        stats.phases_us.lineage,
+        stats.phases_us.demand,
+        stats.phases_us.optimise,
+        stats.phases_us.bytecode,
+    );
+    Ok(out)
+}

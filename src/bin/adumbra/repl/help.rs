@@ -1,0 +1,175 @@
+//! `:help`: the commands, and the page of an op, which is its row in the op table.
+
+use adumbra::{Class, Op, OpInfo};
+use std::fmt::Write;
+
+/// A command of the REPL: how it is written and what it does.
+pub struct Page {
+    pub name: &'static str,
+    pub usage: &'static str,
+    pub doc: &'static str,
+}
+
+const fn page(name: &'static str, usage: &'static str, doc: &'static str) -> Page {
+    Page { name, usage, doc }
+}
+
+/// Every command, in the order of `:help`.
+pub const COMMANDS: &[Page] = &[
+    page(
+        "help",
+        ":help [OP]",
+        "this list, or what an op computes and how it is differentiated",
+    ),
+    page("type", ":type EXPR", "the type of an expression"),
+    page(
+        "fd",
+        ":fd EXPR",
+        "its derivatives beside central differences",
+    ),
+    page(
+        "time",
+        ":time EXPR",
+        "how long it takes to compile and to evaluate",
+    ),
+    page(
+        "demand",
+        ":demand [EXPR]",
+        "which derivatives of which values are wanted",
+    ),
+    page("ir", ":ir [EXPR]", "the intermediate representation"),
+    page(
+        "bytecode",
+        ":bytecode [EXPR]",
+        "the instructions of the register machine",
+    ),
+    page(
+        "globals",
+        ":globals",
+        "the variables with their derivatives",
+    ),
+    page(
+        "load",
+        ":load FILE",
+        "bring a file's functions, structs and constants into scope",
+    ),
+    page(
+        "reset",
+        ":reset",
+        "forget everything but how the session began",
+    ),
+    page("quit", ":quit", "leave (Ctrl-D does too)"),
+];
+
+/// The list of commands, and what else can be typed.
+pub fn overview() -> String {
+    let mut rows: Vec<Vec<String>> = [
+        (
+            "EXPR",
+            "its value, ddx and ddy; the result is `_` in the next line",
+        ),
+        (
+            "NAME = EXPR",
+            "a variable that keeps the value and both derivatives",
+        ),
+        (
+            "NAME = VALUE : DDX : DDY",
+            "a variable whose derivatives you choose",
+        ),
+        (
+            "float f(float x) { … }",
+            "a function, struct or texture; a second one replaces the first",
+        ),
+    ]
+    .map(|(usage, doc)| vec![usage.to_owned(), doc.to_owned()])
+    .to_vec();
+    rows.extend(
+        COMMANDS
+            .iter()
+            .map(|page| vec![page.usage.to_owned(), page.doc.to_owned()]),
+    );
+    let mut out = crate::show::table(&rows);
+    out.push_str("\nops:");
+    let mut width = usize::MAX;
+    let mut names: Vec<&str> = Op::ALL
+        .iter()
+        .filter_map(|op| intrinsic(op.info()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        if width > 90 {
+            out.push_str("\n ");
+            width = 0;
+        }
+        let _ = write!(out, " {name}");
+        width += name.len() + 1;
+    }
+    out.push('\n');
+    out
+}
+
+/// The name of a row that is written as a call.
+fn intrinsic(info: &'static OpInfo) -> Option<&'static str> {
+    let (name, _) = info.usage.split_once('(')?;
+    let is_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_word.then_some(name)
+}
+
+/// The pages of the ops that are called or written so: `sin`, `+`. Empty if there is none.
+pub fn pages(wanted: &str) -> String {
+    let pages = Op::ALL.iter().map(|op| op.info()).filter(|info| {
+        let operators = info.usage.split(' ').filter(|word| *word == wanted);
+        info.name == wanted || intrinsic(info) == Some(wanted) || operators.count() > 0
+    });
+    pages.map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn one(info: &OpInfo) -> String {
+    let mut out = format!("{}\n  {}\n", info.usage, info.doc);
+    let mut line = |label: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = writeln!(out, "  {label:<11} {text}");
+        }
+    };
+    match info.class {
+        Class::Discrete => line("derivative", "none: no float comes out, or none goes in"),
+        _ => line("derivative", info.derivative),
+    }
+    line("edges", info.kink);
+    if info.class != Class::Discrete {
+        match info.ulp {
+            0.0 => line("error", "correctly rounded"),
+            ulp => line("error", &format!("at most {ulp} units in the last place")),
+        }
+    }
+    out
+}
+
+/// The names of everything that `:help` has a page of.
+pub fn topics() -> impl Iterator<Item = &'static str> {
+    Op::ALL
+        .iter()
+        .flat_map(|op| [Some(op.info().name), intrinsic(op.info())])
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_op_has_a_page() {
+        for op in Op::ALL {
+            let page = pages(op.info().name);
+            assert!(page.contains(op.info().doc), "{op:?}");
+        }
+    }
+
+    #[test]
+    fn ops_are_found_by_name_and_by_sign() {
+        assert!(pages("sin").contains("cos(t)"));
+        assert!(pages("+").contains("a + b"));
+        assert_eq!(pages("nosuch"), "");
+    }
+}

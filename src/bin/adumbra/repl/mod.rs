@@ -1,0 +1,149 @@
+//! The REPL: on a terminal with a banner, history and editing; from a pipe item by item, plainly, with an exit status.
+//!
+//! An error never ends the session. On a terminal Ctrl-C cancels the line, or the evaluation.
+
+mod command;
+mod help;
+mod reader;
+mod session;
+
+use crate::args::ReplArgs;
+use crate::checker::Checker;
+use crate::outcome::{Failure, Outcome};
+use crate::report;
+use crate::setup::Setup;
+use crate::show;
+use adumbra::{Dual, EntryKind, Findings, Given, OutputView, Sources};
+use reader::{Read1, Reader};
+use session::{Compiled, Session, is_command};
+use std::io::{self, IsTerminal, Write};
+
+const BANNER: &str = "\
+Adumbra: values with their screen-space derivatives.
+`u` changes by 1/512 from pixel to pixel along x, `v` along y. Try: sin(8 * u) * v
+:help lists what else there is, Ctrl-D leaves.";
+
+/// Whether the session goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    GoOn,
+    Quit,
+}
+
+/// # Errors
+/// If a file of `--with` is at fault, or an item from a pipe failed.
+pub fn repl(args: ReplArgs) -> Outcome {
+    let setup = Setup::new(&args.compile)?;
+    let stats = args.compile.stats;
+    let mut session = Session::new(setup, args.with)?;
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let mut reader = match is_terminal {
+        true => Reader::terminal().map_err(Failure::usage)?,
+        false => Reader::pipe(),
+    };
+    if is_terminal {
+        writeln!(io::stdout(), "{BANNER}")?;
+    }
+    let mut failed = false;
+    loop {
+        let outcome = match reader.next().map_err(Failure::usage)? {
+            Read1::End => break,
+            Read1::Cancelled => continue,
+            Read1::NotText => Err(Failure::usage("a line is not UTF-8 text")),
+            Read1::Item(item) if is_command(&item) => command::execute(&mut session, item.trim()),
+            Read1::Item(item) => enter(&mut session, &item, stats).map(|()| Then::GoOn),
+        };
+        match outcome {
+            Ok(Then::Quit) => break,
+            Ok(Then::GoOn) => {}
+            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
+            Err(Failure::Reported) => failed = true,
+            Err(Failure::Usage(message)) => {
+                report::message(&message);
+                failed = true;
+            }
+        }
+    }
+    reader.close();
+    match failed && !is_terminal {
+        true => Err(Failure::Reported),
+        false => Ok(()),
+    }
+}
+
+/// Takes in what was typed, entry by entry, up to the first that fails.
+fn enter(session: &mut Session, text: &str, stats: bool) -> Outcome {
+    let name = session.next_name();
+    let entries = session.entries(text).map_err(|diagnostics| {
+        failed(&Findings {
+            diagnostics,
+            sources: Sources::new(&*name, text),
+        })
+    })?;
+    for (index, entry) in entries.into_iter().enumerate() {
+        match entry {
+            EntryKind::Item(item) => {
+                let declared = session.declare(&name, text, item);
+                declared.map_err(|findings| failed(&findings))?;
+            }
+            EntryKind::Run(bytes) => {
+                let compiled = session.compile(&name, text, index);
+                let compiled = compiled.map_err(|findings| failed(&findings))?;
+                session.last = Some(text[bytes].to_owned());
+                run(session, &compiled)?;
+                if stats {
+                    report::stats(&compiled.program().stats());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn failed(findings: &Findings) -> Failure {
+    crate::eval::reported(findings, false)
+}
+
+/// Evaluates an entry: prints its value, keeps its variables.
+fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
+    report::to_stderr(compiled.program().warnings(), &compiled.sources, false);
+    let mut evaluator = session.evaluator(compiled)?;
+    evaluator.evaluate(session.globals(), &mut Checker::default());
+    let faults = report::faults(&evaluator);
+    report::to_stderr(&faults, &compiled.sources, false);
+    if evaluator.faults().stopped().is_some() {
+        return Err(Failure::Reported);
+    }
+    let outputs: Vec<OutputView<'_>> = evaluator.outputs().collect();
+    for (at, given) in compiled.given.iter().enumerate() {
+        let output = &outputs[at];
+        let own = Dual {
+            value: output.value().words(),
+            ddx: output.ddx().words(),
+            ddy: output.ddy().words(),
+        };
+        match given {
+            Given::Value => {
+                print_value(output)?;
+                session.set("_", output.ty(), own);
+            }
+            Given::Variable(name) => session.set(name, output.ty(), own),
+            Given::Seed(name) => {
+                let shadow = |further: usize| outputs[at + further].value().words();
+                let seeded = Dual {
+                    ddx: shadow(1),
+                    ddy: shadow(2),
+                    ..own
+                };
+                session.set(name, output.ty(), seeded);
+            }
+            Given::SeedDdx | Given::SeedDdy => {}
+        }
+    }
+    Ok(())
+}
+
+fn print_value(output: &OutputView<'_>) -> Outcome {
+    let lines = show::lines(output, !output.is_second_order());
+    Ok(io::stdout().lock().write_all(lines.as_bytes())?)
+}

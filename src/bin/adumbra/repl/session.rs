@@ -1,0 +1,297 @@
+//! The state of a session: variables with their derivatives, and the texts whose functions are in scope.
+//!
+//! Variables are globals of the host, so an expression compiles as it would in a renderer. Every typed text that declares something, and every
+//! file brought in, stays among the sources of later compilations. Redefinition blanks the earlier declaration where it stands: lengths
+//! stay, so spans into the text stay right.
+
+use crate::input;
+use crate::outcome::Outcome;
+use crate::setup::Setup;
+use adumbra::{
+    Code, Compiler, Diagnostic, Dual, Entries, EntryKind, Evaluator, FileId, Findings, Given,
+    Globals, GlobalsLayout, Instance, Program, Sources, Type, entries, item_at,
+};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Most texts that a session keeps. Each compilation reads all of them.
+pub const MAX_TEXTS: usize = 10_000;
+
+/// Whether an item wants further lines.
+pub fn is_unfinished(text: &str) -> bool {
+    !is_command(text) && matches!(entries(text), Entries::Unfinished)
+}
+
+/// Whether a line is a command of the REPL, not of the language.
+pub fn is_command(text: &str) -> bool {
+    text.trim_start().starts_with(':')
+}
+
+#[derive(Clone)]
+struct Text {
+    name: String,
+    text: String,
+}
+
+/// See the head of the file.
+pub struct Session {
+    setup: Setup,
+    /// The files that the session began with.
+    with: Vec<PathBuf>,
+    texts: Vec<Text>,
+    globals: Globals,
+    /// How many texts were typed.
+    typed: usize,
+    /// The expression or statement evaluated last.
+    pub last: Option<String>,
+}
+
+/// Something that was compiled and can be evaluated.
+pub struct Compiled {
+    pub instance: Instance,
+    pub given: Vec<Given>,
+    pub sources: Sources,
+}
+
+impl Compiled {
+    pub fn program(&self) -> &Arc<Program> {
+        self.instance.program()
+    }
+}
+
+impl Session {
+    /// As a session begins: `u` and `v` change by a pixel of 512 along x and along y.
+    ///
+    /// # Errors
+    /// If a file of `--with` is at fault; it was reported.
+    pub fn new(setup: Setup, with: Vec<PathBuf>) -> Outcome<Session> {
+        let mut session = Session {
+            globals: setup.globals.clone(),
+            setup,
+            with,
+            texts: Vec::new(),
+            typed: 0,
+            last: None,
+        };
+        session.begin()?;
+        Ok(session)
+    }
+
+    /// Forgets everything but how the session began.
+    ///
+    /// # Errors
+    /// If a file of `--with` is at fault by now; it was reported.
+    pub fn reset(&mut self) -> Outcome {
+        self.texts.clear();
+        self.begin()
+    }
+
+    fn begin(&mut self) -> Outcome {
+        self.globals = self.setup.globals.clone();
+        let pixel = 1.0 / 512.0;
+        for (name, value, ddx, ddy) in [("u", 0.25, pixel, 0.0), ("v", 0.5, 0.0, pixel)] {
+            if self.globals.layout().member(name).is_none() {
+                let words = [value, ddx, ddy].map(f32::to_bits);
+                let [value, ddx, ddy] = words.each_ref().map(std::slice::from_ref);
+                self.set(name, &Type::FLOAT, Dual { value, ddx, ddy });
+            }
+        }
+        for path in self.with.clone() {
+            let (name, bytes) = input::bytes(&path)?;
+            let text = input::text(&name, bytes)
+                .map_err(|findings| crate::eval::reported(&findings, false))?;
+            self.add(name, text)
+                .map_err(|findings| crate::eval::reported(&findings, false))?;
+        }
+        Ok(())
+    }
+
+    /// An evaluator for something compiled.
+    ///
+    /// # Errors
+    /// If the engine cannot run it.
+    pub fn evaluator(&self, compiled: &Compiled) -> Outcome<Evaluator> {
+        self.setup.evaluator(&compiled.instance)
+    }
+
+    /// The variables.
+    pub fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
+    /// Brings a file into scope; a second time it replaces what it brought before.
+    ///
+    /// # Errors
+    /// If it cannot be read, which is bad usage, or is at fault, which was reported.
+    pub fn load(&mut self, path: &Path) -> Outcome {
+        let (name, bytes) = input::bytes(path)?;
+        let added = input::text(&name, bytes).and_then(|text| {
+            let before = self.texts.clone();
+            self.texts.retain(|text| text.name != name);
+            self.add(name, text).inspect_err(|_| self.texts = before)
+        });
+        added.map_err(|findings| crate::eval::reported(&findings, false))
+    }
+
+    /// A name for the next typed text.
+    pub fn next_name(&mut self) -> String {
+        self.typed += 1;
+        format!("<input {}>", self.typed)
+    }
+
+    /// The texts of a compilation whose first one is this.
+    pub fn sources(&self, name: &str, text: &str) -> Sources {
+        let mut sources = Sources::new(name, text);
+        for other in &self.texts {
+            sources.add(&*other.name, &*other.text);
+        }
+        sources
+    }
+
+    /// Keeps a declaration out of a typed text. What is declared with it, spans included, is as if the rest were blank.
+    ///
+    /// # Errors
+    /// What is wrong with it, or with earlier declarations once it is there; then nothing changes.
+    pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> Result<(), Findings> {
+        let mut kept = blanked(text, 0..item.start);
+        kept = blanked(&kept, item.end..text.len());
+        self.add(name.to_owned(), kept)
+    }
+
+    fn add(&mut self, name: String, text: String) -> Result<(), Findings> {
+        let before = self.texts.clone();
+        let compiler = self.compiler();
+        loop {
+            let sources = self.sources(&name, &text);
+            let diagnostics = compiler.check(&sources);
+            if let Some((older, item)) = diagnostics.iter().find_map(|d| self.replaced(d)) {
+                self.texts[older].text = blanked(&self.texts[older].text, item);
+                continue;
+            }
+            let failed = diagnostics.iter().any(Diagnostic::is_error);
+            if failed || self.texts.len() >= MAX_TEXTS {
+                self.texts = before;
+                return Err(Findings {
+                    diagnostics,
+                    sources,
+                });
+            }
+            self.texts.retain(|text| !text.text.trim().is_empty());
+            self.texts.push(Text { name, text });
+            return Ok(());
+        }
+    }
+
+    /// The earlier declaration, as text and bytes, that a new one would replace.
+    fn replaced(&self, diagnostic: &Diagnostic) -> Option<(usize, Range<usize>)> {
+        let span = diagnostic.span;
+        if diagnostic.code != Code::Redeclared || span.file == FileId::MAIN {
+            return None;
+        }
+        let older = span.file.0 as usize - 1;
+        let item = item_at(&self.texts.get(older)?.text, span.start)?;
+        Some((older, item))
+    }
+
+    fn compiler(&self) -> Compiler {
+        Compiler::new(self.globals.layout().clone()).with_options(self.setup.options.clone())
+    }
+
+    /// Compiles an entry of a typed text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn compile(&self, name: &str, text: &str, entry: usize) -> Result<Compiled, Findings> {
+        let sources = self.sources(name, text);
+        let (program, given) = self.compiler().compile_entry(&sources, entry)?;
+        Ok(Compiled {
+            instance: Instance::new(&program),
+            given,
+            sources,
+        })
+    }
+
+    /// Compiles the text of a command, which is one expression.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn compile_expression(&self, text: &str) -> Result<Compiled, Findings> {
+        let sources = self.sources("<expression>", text);
+        let program = self.compiler().compile_expression(&sources)?;
+        Ok(Compiled {
+            instance: Instance::new(&program),
+            given: vec![Given::Value],
+            sources,
+        })
+    }
+
+    /// Sets a variable, which becomes one, or becomes of another type, if need be. What cannot be a variable is left alone.
+    pub fn set(&mut self, name: &str, ty: &Type, words: Dual<&[u32]>) {
+        if self.globals.set_words(name, ty, words).is_ok() {
+            return;
+        }
+        let others = self.globals.layout().members().iter();
+        let others = others.filter(|member| member.name() != name);
+        let layout = others
+            .clone()
+            .try_fold(GlobalsLayout::new(), |layout, member| {
+                layout.with(member.name(), member.ty().clone())
+            })
+            .and_then(|layout| layout.with(name, ty.clone()));
+        let Ok(layout) = layout else { return };
+        let mut globals = Globals::new(&layout);
+        let kept = others.filter_map(|member| Some((member, self.globals.view(member.name())?)));
+        let kept = kept.map(|(member, view)| (member.name(), member.ty(), view.map(|v| v.words())));
+        let all_set = kept
+            .chain([(name, ty, words)])
+            .try_for_each(|(name, ty, words)| globals.set_words(name, ty, words));
+        if all_set.is_ok() {
+            self.globals = globals;
+        }
+    }
+
+    /// What a typed text holds.
+    pub fn entries(&self, text: &str) -> Result<Vec<EntryKind>, Vec<Diagnostic>> {
+        match entries(text) {
+            Entries::Complete(entries) => Ok(entries),
+            Entries::Wrong(diagnostics) => Err(diagnostics),
+            Entries::Unfinished => {
+                let end = text.trim_end().len() as u32;
+                let span = adumbra::Span::new(FileId::MAIN, end, end);
+                let finding = Diagnostic::new(Code::SyntaxError, span, "the input ends too early")
+                    .here("a bracket, a comment or a body is still open")
+                    .help("close it, or press Ctrl-C to start again");
+                Err(vec![finding])
+            }
+        }
+    }
+}
+
+/// The text with these bytes replaced by as many spaces, but for line feeds.
+fn blanked(text: &str, bytes: Range<usize>) -> String {
+    let blank = |byte: u8| if byte == b'\n' { '\n' } else { ' ' };
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..bytes.start]);
+    out.extend(text[bytes.clone()].bytes().map(blank));
+    out.push_str(&text[bytes.end..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanking_keeps_every_place() {
+        assert_eq!(blanked("aé\nb c", 1..5), "a  \n  c");
+        assert_eq!(blanked("aé\nb", 0..5).len(), 5);
+    }
+
+    #[test]
+    fn commands_are_never_unfinished() {
+        assert!(!is_unfinished(":type f("));
+        assert!(is_unfinished("f("));
+        assert!(!is_unfinished(""));
+    }
+}

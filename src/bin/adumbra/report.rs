@@ -1,0 +1,74 @@
+//! Findings and faults on their way out: reports for people, one JSON object a line for programs.
+
+use crate::show;
+use adumbra::render::{self, JsonDiagnostic};
+use adumbra::{Diagnostic, Evaluator, Sources, Stats, fault_finding};
+use std::io::{self, Write};
+
+/// Tells people, or programs, on standard error. Standard output belongs to results.
+pub fn to_stderr(diagnostics: &[Diagnostic], sources: &Sources, json: bool) {
+    let mut stderr = anstream::stderr();
+    // There is nowhere to report a failure of standard error to.
+    let _ = if json {
+        json_lines(diagnostics, sources, &mut stderr)
+    } else {
+        let text = render::text(diagnostics, sources, true);
+        stderr.write_all(text.as_bytes())
+    };
+}
+
+/// One object a line.
+pub fn json_lines(
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for diagnostic in diagnostics {
+        serde_json::to_writer(&mut *out, &JsonDiagnostic::new(diagnostic, sources))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A message of the command itself.
+pub fn message(message: &str) {
+    // As above.
+    let _ = writeln!(anstream::stderr(), "adumbra: {message}");
+}
+
+/// The faults of the last evaluation, as findings.
+pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
+    let faults = evaluator.faults();
+    let mut findings: Vec<Diagnostic> = faults.iter().map(fault_finding).collect();
+    if let (Some(last), more @ 1..) = (findings.last_mut(), faults.more()) {
+        last.help = Some(format!("there were {more} further ones"));
+    }
+    findings
+}
+
+/// The figures of a compilation, for people.
+pub fn stats(stats: &Stats) {
+    let phases = stats.phases_us;
+    let times = [
+        ("parse", phases.parse),
+        ("check", phases.check),
+        ("lower", phases.lower),
+        ("lineage", phases.lineage),
+        ("demand", phases.demand),
+        ("optimise", phases.optimise),
+        ("bytecode", phases.bytecode),
+        ("total", phases.total),
+    ];
+    let sizes = [
+        ("ir ops", stats.ir_ops),
+        ("bytecode ops", stats.bytecode_ops),
+        ("bytecode bytes", stats.bytecode_bytes),
+        ("lanes", stats.lanes),
+        ("registers", stats.registers),
+    ];
+    let times = times.map(|(name, time)| vec![name.to_owned(), format!("{time:>10.1} µs")]);
+    let sizes = sizes.map(|(name, size)| vec![name.to_owned(), format!("{size:>10}")]);
+    let rows: Vec<_> = times.into_iter().chain(sizes).collect();
+    // As above.
+    let _ = anstream::stderr().write_all(show::table(&rows).as_bytes());
+}

@@ -1,0 +1,238 @@
+//! `adumbra run FILE`: a shader at one point, from source or from serialised bytecode.
+
+use crate::args::{CompileArgs, RunArgs};
+use crate::checker::{Checker, Sample};
+use crate::eval::reported;
+use crate::input;
+use crate::outcome::{Failure, Outcome};
+use crate::report;
+use crate::setup::Setup;
+use crate::show::{self, JsonValue};
+use adumbra::render::JsonSpan;
+use adumbra::{
+    Compiler, Diagnostic, Evaluator, Findings, HumanFloat, Instance, Program, Sources, Stats,
+};
+use serde::{Serialize, Serializer};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    outputs: JsonOutputs<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    samples: Vec<Sample<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<JsonFault>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<Stats>,
+}
+
+/// The outputs by name, in the order declared.
+struct JsonOutputs<'a>(Vec<(&'a str, JsonValue<'a>)>);
+
+impl Serialize for JsonOutputs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// A fault as programs see it.
+#[derive(Debug, Serialize)]
+pub struct JsonFault {
+    code: String,
+    message: String,
+    span: JsonSpan,
+}
+
+impl JsonFault {
+    /// Each fault with its place.
+    pub fn all(faults: &[Diagnostic], sources: &Sources) -> Vec<JsonFault> {
+        let fault = |fault: &Diagnostic| JsonFault {
+            code: fault.code.to_string(),
+            message: fault.message.clone(),
+            span: JsonSpan::new(fault.span, sources),
+        };
+        faults.iter().map(fault).collect()
+    }
+}
+
+/// # Errors
+/// If the file is at fault, or the point was stopped.
+pub fn run(args: RunArgs) -> Outcome {
+    let setup = Setup::new(&args.compile)?;
+    let (program, sources) = load(&args, &setup)?;
+    report::to_stderr(program.warnings(), &sources, args.json);
+
+    let instance = instance(&args, &program)?;
+    let globals = setup
+        .globals
+        .adopt(program.globals())
+        .map_err(Failure::usage)?;
+    let mut evaluator = setup.evaluator(&instance)?;
+    let mut checker = Checker::default();
+    evaluator.evaluate(&globals, &mut checker);
+
+    let faults = report::faults(&evaluator);
+    let stats = args.compile.stats.then(|| program.stats());
+    if args.json {
+        let mut stdout = io::stdout().lock();
+        let outputs = evaluator.outputs();
+        let json = JsonRun {
+            outputs: JsonOutputs(
+                outputs
+                    .map(|output| (output.name(), JsonValue::new(&output, args.derivs)))
+                    .collect(),
+            ),
+            samples: checker.samples(program.textures()),
+            faults: JsonFault::all(&faults, &sources),
+            stats,
+        };
+        serde_json::to_writer(&mut stdout, &json).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else {
+        print(&evaluator, &checker, &program, args.derivs)?;
+        report::to_stderr(&faults, &sources, false);
+        if let Some(stats) = &stats {
+            report::stats(stats);
+        }
+    }
+    match evaluator.faults().stopped() {
+        None => Ok(()),
+        Some(_) => Err(Failure::Reported),
+    }
+}
+
+/// The program of a file, which is bytecode if it begins as bytecode does.
+fn load(args: &RunArgs, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
+    let (name, bytes) = input::bytes(&args.file)?;
+    if Program::is_bytecode(&bytes) {
+        refuse_for_bytecode(&args.compile, args.shader.as_deref())?;
+        let sources = Sources::new(name, "");
+        return match Program::from_bytecode(&bytes) {
+            Ok(program) => Ok((program, sources)),
+            Err(diagnostic) => {
+                let findings = Findings {
+                    sources,
+                    diagnostics: vec![diagnostic],
+                };
+                Err(reported(&findings, args.json))
+            }
+        };
+    }
+    let text = input::text(&name, bytes).map_err(|findings| reported(&findings, args.json))?;
+    let sources = Sources::new(name, text);
+    let program = compile(
+        &sources,
+        setup,
+        args.shader.as_deref(),
+        args.derivs,
+        args.json,
+    )?;
+    Ok((program, sources))
+}
+
+/// Compiles one shader of a text.
+pub fn compile(
+    sources: &Sources,
+    setup: &Setup,
+    shader: Option<&str>,
+    derivs: bool,
+    json: bool,
+) -> Outcome<Arc<Program>> {
+    let options = adumbra::Options {
+        output_derivatives: derivs,
+        shader: shader.map(str::to_owned),
+        ..setup.options.clone()
+    };
+    let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
+    let compiled = compiler.compile(sources);
+    compiled.map_err(|findings| reported(&findings, json))
+}
+
+/// Options that say how to compile mean nothing for what is compiled already.
+fn refuse_for_bytecode(args: &CompileArgs, shader: Option<&str>) -> Outcome {
+    let meant = [
+        (shader.is_some(), "--shader"),
+        (args.merge_demand, "--merge-demand"),
+        (
+            args.engine == crate::args::EngineName::Reference,
+            "--engine reference",
+        ),
+        (
+            args.derivatives != crate::args::DerivativesName::Dual,
+            "--derivatives",
+        ),
+    ];
+    match meant.into_iter().find(|(given, _)| *given) {
+        None => Ok(()),
+        Some((_, option)) => Err(Failure::usage(format!(
+            "{option} is for source text; this file is compiled already"
+        ))),
+    }
+}
+
+/// The program with its inputs set by `--arg`.
+fn instance(args: &RunArgs, program: &Arc<Program>) -> Outcome<Instance> {
+    let mut instance = Instance::new(program);
+    for (index, argument) in args.arguments.iter().enumerate() {
+        let name = &argument.name;
+        if args.arguments[..index]
+            .iter()
+            .any(|other| other.name == *name)
+        {
+            return Err(Failure::usage(format!("the input `{name}` is given twice")));
+        }
+        let Some(input) = program.inputs().iter().find(|input| input.name == *name) else {
+            let names: Vec<String> = program
+                .inputs()
+                .iter()
+                .map(|input| format!("`{}`", input.name))
+                .collect();
+            return Err(Failure::usage(match names.as_slice() {
+                [] => format!("there is no input `{name}`: the shader has none"),
+                names => format!("there is no input `{name}`, only {}", names.join(", ")),
+            }));
+        };
+        let words = argument
+            .words(&input.ty)
+            .map_err(|error| Failure::usage(format!("--arg {name}: {error}")))?;
+        instance
+            .set_words(name, &input.ty, &words)
+            .map_err(Failure::usage)?;
+    }
+    Ok(instance)
+}
+
+/// The outputs and the texture requests for people.
+fn print(evaluator: &Evaluator, checker: &Checker, program: &Program, derivs: bool) -> Outcome {
+    let mut rows = Vec::new();
+    if derivs {
+        rows.push(
+            ["output", "value", "ddx", "ddy"]
+                .map(str::to_owned)
+                .to_vec(),
+        );
+    }
+    for output in evaluator.outputs() {
+        let mut row = vec![output.name().to_owned(), show::text(&output)];
+        if derivs && show::has_floats(output.ty()) {
+            row.extend([output.ddx().to_string(), output.ddy().to_string()]);
+        }
+        rows.push(row);
+    }
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{}", show::table(&rows))?;
+
+    if !checker.requests.is_empty() {
+        let header = ["sample", "u", "v", "dudx", "dudy", "dvdx", "dvdy"];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        for r in &checker.requests {
+            let numbers = [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy];
+            let mut row = vec![program.textures()[r.texture.index()].clone()];
+            row.extend(numbers.map(|x| HumanFloat(x).to_string()));
+            rows.push(row);
+        }
+        write!(stdout, "\n{}", show::table(&rows))?;
+    }
+    Ok(())
+}

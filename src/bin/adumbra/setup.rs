@@ -1,0 +1,93 @@
+//! From the options that all commands share to what the library wants. What has a name but no code yet is refused here.
+
+use crate::args::{CompileArgs, DerivativesName, EngineName, GlobalSet};
+use crate::outcome::{Failure, Outcome};
+use adumbra::{
+    Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits, Options,
+};
+
+/// What a compilation and an evaluation need beside the text.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub options: Options,
+    pub globals: Globals,
+    pub engine: Engine,
+    pub limits: Limits,
+}
+
+impl Setup {
+    /// # Errors
+    /// If the options contradict each other or name something that is not built yet.
+    pub fn new(args: &CompileArgs) -> Outcome<Setup> {
+        let engine = match args.engine {
+            EngineName::Reference => Engine::Reference,
+            EngineName::Point | EngineName::Auto => Engine::Point,
+            EngineName::Batch => return Err(Failure::not_built("the engine `batch`")),
+            EngineName::Native => return Err(Failure::not_built("the engine `native`")),
+        };
+        let derivatives = match args.derivatives {
+            DerivativesName::Dual => Derivatives::Dual,
+            DerivativesName::Off => Derivatives::Off,
+            DerivativesName::QuadCoarse => {
+                return Err(Failure::not_built("the derivatives mode `quad-coarse`"));
+            }
+            DerivativesName::QuadFine => {
+                return Err(Failure::not_built("the derivatives mode `quad-fine`"));
+            }
+        };
+        Ok(Setup {
+            options: Options {
+                derivatives,
+                merge_demand: args.merge_demand,
+                ..Options::default()
+            },
+            globals: globals(args)?,
+            engine,
+            limits: Limits {
+                steps: args.steps,
+                ..Limits::default()
+            },
+        })
+    }
+
+    /// An evaluator with the engine and within the limits that were asked for.
+    ///
+    /// # Errors
+    /// If the engine cannot run the program.
+    pub fn evaluator(&self, instance: &Instance) -> Outcome<Evaluator> {
+        Evaluator::with(instance, self.engine, self.limits).map_err(Failure::usage)
+    }
+}
+
+fn globals(args: &CompileArgs) -> Outcome<Globals> {
+    let mut layout = match args.globals {
+        Some(GlobalSet::Hit) => GlobalsLayout::hit(),
+        None => GlobalsLayout::new(),
+    };
+    for (index, setting) in args.globals_set.iter().enumerate() {
+        let earlier = &args.globals_set[..index];
+        if earlier.iter().any(|other| other.name == setting.name) {
+            return Err(Failure::usage(format!(
+                "the global `{}` is given twice",
+                setting.name
+            )));
+        }
+        if layout.member(&setting.name).is_none() {
+            layout = layout
+                .with(&setting.name, setting.ty.clone())
+                .map_err(Failure::usage)?;
+        }
+    }
+    let mut globals = Globals::new(&layout);
+    for setting in &args.globals_set {
+        let words = Dual {
+            value: &*setting.value,
+            ddx: &*setting.ddx,
+            ddy: &*setting.ddy,
+        };
+        globals
+            .set_words(&setting.name, &setting.ty, words)
+            .map_err(Failure::usage)?;
+    }
+    Ok(globals)
+}

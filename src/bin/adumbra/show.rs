@@ -1,0 +1,114 @@
+//! Values on their way out: one JSON shape for programs, aligned lines for people.
+
+use adumbra::{OutputView, Scalar, Type, View};
+use serde::Serialize;
+use serde::ser::Serializer;
+use serde_json::value::RawValue;
+use std::fmt::Write;
+
+/// A value as programs see it.
+#[derive(Debug, Serialize)]
+pub struct JsonValue<'a> {
+    #[serde(rename = "type", serialize_with = "as_text")]
+    ty: &'a Type,
+    value: Shown<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ddx: Option<View<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ddy: Option<View<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Shown<'a> {
+    Plain(View<'a>),
+    Closure(Option<Box<RawValue>>),
+}
+
+fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(ty)
+}
+
+impl<'a> JsonValue<'a> {
+    /// The value, and its derivatives if asked for and if its type has any. A closure too large to be printed is null; [`text`] says so.
+    pub fn new(output: &OutputView<'a>, derivatives: bool) -> JsonValue<'a> {
+        let value = match output.closure() {
+            Some(closure) => {
+                let json = closure.json().ok();
+                Shown::Closure(json.map(|json| {
+                    RawValue::from_string(json).expect("closures print as well-formed JSON")
+                }))
+            }
+            None => Shown::Plain(output.value()),
+        };
+        let derivatives = derivatives && has_floats(output.ty());
+        JsonValue {
+            ty: output.ty(),
+            value,
+            ddx: derivatives.then(|| output.ddx()),
+            ddy: derivatives.then(|| output.ddy()),
+        }
+    }
+}
+
+/// Whether some scalar of the type can have derivatives.
+pub fn has_floats(ty: &Type) -> bool {
+    let mut any = false;
+    ty.for_each_scalar(&mut |scalar| any |= scalar == Scalar::F32);
+    any
+}
+
+/// The value for people, in one line.
+pub fn text(output: &OutputView<'_>) -> String {
+    match output.closure() {
+        Some(closure) => closure.text().unwrap_or_else(|error| error.to_string()),
+        None => output.value().to_string(),
+    }
+}
+
+/// Value, ddx and ddy for people, a line each; the signs stand in a column of their own.
+pub fn lines(output: &OutputView<'_>, derivatives: bool) -> String {
+    let mut rows = vec![("value", text(output))];
+    if derivatives && has_floats(output.ty()) {
+        rows.push(("ddx", output.ddx().to_string()));
+        rows.push(("ddy", output.ddy().to_string()));
+    }
+    let mut out = String::new();
+    for (label, text) in rows {
+        let space = if text.starts_with('-') { "" } else { " " };
+        let _ = writeln!(out, "{label:<5} {space}{text}");
+    }
+    out
+}
+
+/// Rows of a table for people: columns as wide as their widest cell, two spaces between them, none at the end of a line.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "{cell:<width$}  ");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_align_and_leave_no_trailing_space() {
+        let row = |cells: &[&str]| cells.iter().map(|c| c.to_string()).collect::<Vec<_>>();
+        let rows = [row(&["a", "bcd", ""]), row(&["éé", "1", "2"])];
+        assert_eq!(table(&rows), "a   bcd\néé  1    2\n");
+    }
+}

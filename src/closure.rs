@@ -1,0 +1,277 @@
+//! The closure tree of one point, as a host walks it.
+//!
+//! A loop can make a tree as deep as its limit, and a sum of a closure with itself makes a tree whose leaves outnumber the memory of any
+//! machine. So nothing here recurses, and printing stops at [`MAX_SHOWN_NODES`].
+
+use crate::value::{HumanFloat, JsonFloat, View};
+use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
+use adumbra_ir::module::ClosureShape;
+use adumbra_ir::{Scalar, Type};
+use std::fmt::{self, Write};
+
+/// How many nodes of a tree are printed; a larger one is not printed at all.
+pub const MAX_SHOWN_NODES: usize = 1 << 16;
+
+/// A closure that an evaluation gave back, valid until the next evaluation.
+#[derive(Clone, Copy, Debug)]
+pub struct ClosureView<'a> {
+    pub(crate) arena: &'a ClosureArena,
+    pub(crate) shapes: &'a [ClosureShape],
+    pub(crate) resources: &'a [String],
+    pub(crate) root: ClosureRef,
+}
+
+/// What a closure consists of.
+#[derive(Clone, Copy, Debug)]
+pub enum Closure<'a> {
+    /// What `make_closure` made.
+    Leaf(ClosureLeaf<'a>),
+    /// The sum of two.
+    Add(ClosureView<'a>, ClosureView<'a>),
+    /// A closure times a number.
+    Scale(f32, ClosureView<'a>),
+    /// A closure times a colour.
+    Tint([f32; 3], ClosureView<'a>),
+}
+
+/// What `make_closure` made: a name and arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct ClosureLeaf<'a> {
+    shape: &'a ClosureShape,
+    words: &'a [u32],
+}
+
+impl<'a> ClosureLeaf<'a> {
+    /// The name in `make_closure<name>`.
+    pub fn name(&self) -> &'a str {
+        &self.shape.name
+    }
+
+    /// The arguments, typed as written.
+    pub fn args(&self) -> impl Iterator<Item = View<'a>> + use<'a> {
+        let mut rest = self.words;
+        self.shape.params.iter().map(move |ty| {
+            let (words, others) = rest.split_at(ty.scalar_count());
+            rest = others;
+            View::new(ty, words)
+        })
+    }
+}
+
+/// A closure tree with more nodes than are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyNodes;
+
+impl fmt::Display for TooManyNodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a closure of more than {MAX_SHOWN_NODES} nodes")
+    }
+}
+
+impl std::error::Error for TooManyNodes {}
+
+/// One thing left to print.
+enum Left<'a> {
+    Closure(ClosureView<'a>),
+    Text(&'static str),
+}
+
+impl<'a> ClosureView<'a> {
+    /// What it consists of; `None` for the empty closure.
+    pub fn closure(&self) -> Option<Closure<'a>> {
+        let at = |root| ClosureView { root, ..*self };
+        Some(match self.arena.node(self.root)? {
+            ClosureNode::Leaf { shape, args } => Closure::Leaf(ClosureLeaf {
+                shape: &self.shapes[shape.index()],
+                words: self.arena.args(args),
+            }),
+            ClosureNode::Add(a, b) => Closure::Add(at(a), at(b)),
+            ClosureNode::Scale(closure, weight) => Closure::Scale(weight, at(closure)),
+            ClosureNode::Tint(closure, color) => Closure::Tint(color, at(closure)),
+        })
+    }
+
+    /// For people: `0.2 * glow(1.0) + (0.9, 0.5, 0.1) * Lambert((0.0, 1.0, 0.0))`.
+    ///
+    /// # Errors
+    /// If the tree has too many nodes.
+    pub fn text(&self) -> Result<String, TooManyNodes> {
+        self.print(|closure, out, left| match closure {
+            None => out.push('0'),
+            Some(Closure::Leaf(leaf)) => {
+                let _ = write!(out, "{}(", leaf.name());
+                for (i, arg) in leaf.args().enumerate() {
+                    let comma = if i == 0 { "" } else { ", " };
+                    let _ = match self.resource(&arg) {
+                        Some(name) => write!(out, "{comma}{name}"),
+                        None => write!(out, "{comma}{arg}"),
+                    };
+                }
+                out.push(')');
+            }
+            Some(Closure::Add(a, b)) => {
+                left.extend([Left::Closure(b), Left::Text(" + "), Left::Closure(a)]);
+            }
+            Some(Closure::Scale(weight, closure)) => {
+                let _ = write!(out, "{} * ", HumanFloat(weight));
+                scaled(closure, left);
+            }
+            Some(Closure::Tint([r, g, b], closure)) => {
+                let [r, g, b] = [r, g, b].map(HumanFloat);
+                let _ = write!(out, "({r}, {g}, {b}) * ");
+                scaled(closure, left);
+            }
+        })
+    }
+
+    /// For programs: `{"closure":…,"args":[…]}`, `{"add":[…,…]}`, `{"mul":[…,…]}` or `null`.
+    ///
+    /// # Errors
+    /// If the tree has too many nodes.
+    pub fn json(&self) -> Result<String, TooManyNodes> {
+        self.print(|closure, out, left| match closure {
+            None => out.push_str("null"),
+            Some(Closure::Leaf(leaf)) => {
+                let _ = write!(out, r#"{{"closure":{},"args":["#, json(leaf.name()));
+                for (i, arg) in leaf.args().enumerate() {
+                    let comma = if i == 0 { "" } else { "," };
+                    let _ = match self.resource(&arg) {
+                        Some(name) => write!(out, "{comma}{}", json(name)),
+                        None => write!(out, "{comma}{}", json(&arg)),
+                    };
+                }
+                out.push_str("]}");
+            }
+            Some(Closure::Add(a, b)) => {
+                out.push_str(r#"{"add":["#);
+                left.extend([
+                    Left::Text("]}"),
+                    Left::Closure(b),
+                    Left::Text(","),
+                    Left::Closure(a),
+                ]);
+            }
+            Some(Closure::Scale(weight, closure)) => {
+                let _ = write!(out, r#"{{"mul":[{},"#, json(&JsonFloat(weight)));
+                left.extend([Left::Text("]}"), Left::Closure(closure)]);
+            }
+            Some(Closure::Tint(color, closure)) => {
+                let _ = write!(out, r#"{{"mul":[{},"#, json(&color.map(JsonFloat)));
+                left.extend([Left::Text("]}"), Left::Closure(closure)]);
+            }
+        })
+    }
+
+    fn print(
+        &self,
+        mut node: impl FnMut(Option<Closure<'a>>, &mut String, &mut Vec<Left<'a>>),
+    ) -> Result<String, TooManyNodes> {
+        let mut out = String::new();
+        let mut left = vec![Left::Closure(*self)];
+        let mut nodes = 0;
+        while let Some(next) = left.pop() {
+            match next {
+                Left::Text(text) => out.push_str(text),
+                Left::Closure(_) if nodes == MAX_SHOWN_NODES => return Err(TooManyNodes),
+                Left::Closure(view) => {
+                    nodes += 1;
+                    node(view.closure(), &mut out, &mut left);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The name behind an argument that is a resource.
+    fn resource(&self, arg: &View<'_>) -> Option<&'a str> {
+        let is_resource = matches!(arg.ty(), Type::Scalar(Scalar::Resource));
+        let index = is_resource.then(|| arg.words()[0] as usize)?;
+        self.resources.get(index).map(String::as_str)
+    }
+}
+
+fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).expect("strings, numbers and their lists serialise")
+}
+
+/// What is scaled; a sum in parentheses.
+fn scaled<'a>(closure: ClosureView<'a>, left: &mut Vec<Left<'a>>) {
+    if let Some(Closure::Add(..)) = closure.closure() {
+        left.extend([Left::Text(")"), Left::Closure(closure), Left::Text("(")]);
+    } else {
+        left.push(Left::Closure(closure));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::module::ClosureId;
+
+    fn shapes() -> Vec<ClosureShape> {
+        let shape = |name: &str, params| ClosureShape {
+            name: name.to_owned(),
+            params,
+        };
+        vec![
+            shape("glow", vec![Type::FLOAT]),
+            shape(
+                "table",
+                vec![Type::Scalar(Scalar::I32), Type::Scalar(Scalar::Resource)],
+            ),
+        ]
+    }
+
+    fn show(
+        build: impl FnOnce(&mut ClosureArena) -> ClosureRef,
+    ) -> [Result<String, TooManyNodes>; 2] {
+        let mut arena = ClosureArena::default();
+        let root = build(&mut arena);
+        let (shapes, resources) = (shapes(), ["tab".to_owned()]);
+        let view = ClosureView {
+            arena: &arena,
+            shapes: &shapes,
+            resources: &resources,
+            root,
+        };
+        [view.text(), view.json()]
+    }
+
+    #[test]
+    fn trees_print_for_people_and_for_programs() {
+        let [text, json] = show(|arena| {
+            let glow = arena.leaf(ClosureId(0), [1.5_f32.to_bits()]);
+            let table = arena.leaf(ClosureId(1), [-1_i32 as u32, 0]);
+            let sum = arena.add(glow, table);
+            let tinted = arena.tint(sum, [1.0, f32::INFINITY, 0.25]);
+            arena.scale(tinted, 0.1)
+        });
+        assert_eq!(
+            text.unwrap(),
+            "0.1 * (1.0, inf, 0.25) * (glow(1.5) + table(-1, tab))"
+        );
+        assert_eq!(
+            json.unwrap(),
+            r#"{"mul":[0.1,{"mul":[[1.0,"inf",0.25],{"add":[{"closure":"glow","args":[1.5]},{"closure":"table","args":[-1,"tab"]}]}]}]}"#
+        );
+        let [text, json] = show(|_| ClosureRef::EMPTY);
+        assert_eq!(
+            (text.unwrap().as_str(), json.unwrap().as_str()),
+            ("0", "null")
+        );
+    }
+
+    #[test]
+    fn a_deep_tree_is_printed_and_an_exploding_one_refused() {
+        let [text, json] = show(|arena| {
+            let leaf = arena.leaf(ClosureId(0), [0]);
+            (0..30_000).fold(leaf, |sum, _| arena.add(sum, leaf))
+        });
+        assert!(text.is_ok() && json.is_ok());
+        let [text, json] = show(|arena| {
+            let leaf = arena.leaf(ClosureId(0), [0]);
+            (0..100).fold(leaf, |sum, _| arena.add(sum, sum))
+        });
+        assert_eq!((text, json), (Err(TooManyNodes), Err(TooManyNodes)));
+    }
+}

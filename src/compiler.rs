@@ -1,0 +1,407 @@
+//! The driver: joins the stages and nothing else. Texts go in; a program, or the findings, come out.
+
+use crate::entry;
+use crate::globals::GlobalsLayout;
+use crate::program::Program;
+use crate::second_order;
+use crate::sources::Sources;
+use crate::stats::{Clock, Phases, micros};
+use adumbra_frontend::ast::{self, Entry};
+use adumbra_frontend::check::tree::FunctionId;
+use adumbra_frontend::check::{self, Checked, Given, Request};
+use adumbra_frontend::{Interner, Reply, lower, parse_expression, parse_repl};
+use adumbra_ir::passes::{self, Derivatives, FunctionReport, PassOptions};
+use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
+use bumpalo::Bump;
+use std::sync::Arc;
+
+/// Compiles texts for a host with certain globals.
+///
+/// ```
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
+/// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+/// let options = Options { output_derivatives: true, ..Options::default() };
+/// let compiler = Compiler::new(layout).with_options(options);
+///
+/// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
+/// let program = compiler.compile(&sources).map_err(|findings| findings.to_string())?;
+///
+/// let mut evaluator = Evaluator::new(&Instance::new(&program));
+/// let mut globals = Globals::new(program.globals());
+/// globals.set("x", 3.0, 1.0, 0.0)?;
+/// evaluator.evaluate(&globals, &mut NoTextures);
+/// let o = evaluator.get::<f32>("o")?;
+/// assert_eq!((o.value, o.ddx, o.ddy), (9.0, 6.0, 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Compiler {
+    layout: GlobalsLayout,
+    options: Options,
+}
+
+/// What a compilation is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Which shader, if the text has several.
+    pub shader: Option<String>,
+    /// Where derivatives come from.
+    pub derivatives: Derivatives,
+    /// One body for each function, which serves the demands of all its callers: the SORT post's way, to be measured against.
+    pub merge_demand: bool,
+    /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake.
+    pub output_derivatives: bool,
+}
+
+/// Why there is no program: errors, and warnings beside them, with the texts that they speak of.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// In the order found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the spans point into.
+    pub sources: Sources,
+}
+
+impl std::fmt::Display for Findings {
+    /// The reports for people, without colour.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::render::text(
+            &self.diagnostics,
+            &self.sources,
+            false,
+        ))
+    }
+}
+
+impl std::error::Error for Findings {}
+
+/// What the texts' first one is.
+#[derive(Clone, Copy)]
+enum Main {
+    /// A file with shaders.
+    File,
+    /// One expression, whose bare names are globals.
+    Expression,
+    /// What was typed into a session; one entry of it.
+    Entry(usize),
+}
+
+/// What came out of the frontend.
+struct Front {
+    module: Module,
+    given: Vec<Given>,
+    warnings: Vec<Diagnostic>,
+    phases: Phases,
+}
+
+/// The parsed texts.
+struct Parsed<'a> {
+    files: Vec<ast::File<'a>>,
+    entry: Option<Entry<'a>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Compiler {
+    /// For a host that fills these globals, with the usual options.
+    pub fn new(layout: GlobalsLayout) -> Compiler {
+        Compiler {
+            layout,
+            options: Options::default(),
+        }
+    }
+
+    /// The same with other options.
+    pub fn with_options(mut self, options: Options) -> Compiler {
+        self.options = options;
+        self
+    }
+
+    /// Every error and warning of the texts, whichever shaders they hold, or none.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let compiler = Compiler::new(GlobalsLayout::new());
+    /// let findings = compiler.check(&Sources::new("lib.adu", "int three() { return 3 }"));
+    /// assert_eq!(findings[0].code.to_string(), "E0105");
+    /// ```
+    pub fn check(&self, sources: &Sources) -> Vec<Diagnostic> {
+        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let parsed = parse(&arena, &mut interner, sources, Main::File);
+        let checked = self.check_parsed(&arena, &mut interner, parsed);
+        let mut diagnostics = checked.diagnostics;
+        if !diagnostics.iter().any(Diagnostic::is_error) {
+            let functions = checked.program.functions.iter().enumerate();
+            for (i, _) in functions.filter(|(_, function)| function.is_shader) {
+                let lowered = lower(&checked.program, &interner, FunctionId(i as u32));
+                diagnostics.extend(lowered.err());
+            }
+        }
+        diagnostics
+    }
+
+    /// Makes a program of a shader. The first text holds it; the others hold what it may use.
+    ///
+    /// # Errors
+    /// Every error that was found, with warnings between them.
+    pub fn compile(&self, sources: &Sources) -> Result<Arc<Program>, Findings> {
+        Ok(self.program(sources, Main::File)?.0)
+    }
+
+    /// Makes a program of an expression, with one output, `value`, whose derivatives are wanted. Bare names are the host's globals; functions come
+    /// from the other texts.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
+    /// let compiler = Compiler::new(GlobalsLayout::new().with("t", Type::FLOAT)?);
+    /// let program = compiler.compile_expression(&Sources::new("<expression>", "sin(t)"))?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// let mut globals = Globals::new(program.globals());
+    /// globals.set("t", 0.0, 0.5, 0.25)?;
+    /// evaluator.evaluate(&globals, &mut NoTextures);
+    /// let value = evaluator.get::<f32>("value")?;
+    /// assert_eq!((value.value, value.ddx, value.ddy), (0.0, 0.5, 0.25));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Every error that was found.
+    pub fn compile_expression(&self, sources: &Sources) -> Result<Arc<Program>, Findings> {
+        Ok(self.program(sources, Main::Expression)?.0)
+    }
+
+    /// Makes a program of something typed into a session: entry number `index` of the first text, as [`entries`](crate::entries) counts them.
+    /// Beside the program comes what each of its outputs means to the session.
+    ///
+    /// # Errors
+    /// Every error that was found.
+    pub fn compile_entry(
+        &self,
+        sources: &Sources,
+        index: usize,
+    ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
+        self.program(sources, Main::Entry(index))
+    }
+
+    /// The syntax tree of the first text, for people.
+    ///
+    /// # Errors
+    /// What of it cannot be read.
+    pub fn syntax_tree(&self, sources: &Sources) -> Result<String, Findings> {
+        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let (tree, diagnostics) = match sources.get(FileId::MAIN) {
+            Some(main) => adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, main.text()),
+            None => return Ok(String::new()),
+        };
+        fail_on_error(diagnostics, sources)?;
+        Ok(ast::print(&tree, &interner))
+    }
+
+    /// What of each value of a shader can trace back to a global, before anything is asked of it.
+    ///
+    /// # Errors
+    /// As [`compile`](Compiler::compile).
+    pub fn lineage(&self, sources: &Sources) -> Result<Vec<FunctionReport>, Findings> {
+        let front = self.front(sources, Main::File)?;
+        Ok(passes::lineage_report(front.module, &self.pass_options()))
+    }
+
+    fn pass_options(&self) -> PassOptions {
+        PassOptions {
+            derivatives: self.options.derivatives,
+            merge_demand: self.options.merge_demand,
+            output_shadows: self.options.output_derivatives,
+        }
+    }
+
+    fn program(
+        &self,
+        sources: &Sources,
+        main: Main,
+    ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
+        let mut front = self.front(sources, main)?;
+        let mut options = self.pass_options();
+        let mut second_order = Vec::new();
+        if let Main::Expression | Main::Entry(_) = main {
+            options.output_shadows = true;
+            second_order = second_order::outputs(&front.module);
+        }
+        let mut clock = Clock::start();
+        let (module, times) = passes::run(front.module, &options);
+        clock.lap();
+        let bytecode = adumbra_vm::lower(&module).map_err(|diagnostic| {
+            let mut diagnostics = std::mem::take(&mut front.warnings);
+            diagnostics.push(diagnostic);
+            Findings {
+                diagnostics,
+                sources: sources.clone(),
+            }
+        })?;
+        let phases = Phases {
+            bytecode: clock.lap(),
+            lineage: micros(times.lineage),
+            demand: micros(times.demand),
+            optimise: micros(times.optimise),
+            total: front.phases.total + clock.total(),
+            ..front.phases
+        };
+        let program = Program::new(
+            module,
+            bytecode,
+            self.layout.clone(),
+            front.warnings,
+            second_order,
+            phases,
+        );
+        Ok((Arc::new(program), front.given))
+    }
+
+    /// Text to lowered module.
+    fn front(&self, sources: &Sources, main: Main) -> Result<Front, Findings> {
+        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let mut phases = Phases::default();
+        let mut clock = Clock::start();
+        let parsed = parse(&arena, &mut interner, sources, main);
+        phases.parse = clock.lap();
+        let checked = self.check_parsed(&arena, &mut interner, parsed);
+        phases.check = clock.lap();
+        let warnings = fail_on_error(checked.diagnostics, sources)?;
+        let (shader, given) = match checked.entry {
+            Some((entry, given)) => (Ok(entry), given),
+            None => (self.choose(&checked.program, &interner), Vec::new()),
+        };
+        let module = shader.and_then(|shader| lower(&checked.program, &interner, shader));
+        phases.lower = clock.lap();
+        phases.total = clock.total();
+        match module {
+            Ok(module) => Ok(Front {
+                module,
+                given,
+                warnings,
+                phases,
+            }),
+            Err(diagnostic) => Err(Findings {
+                diagnostics: warnings.into_iter().chain([diagnostic]).collect(),
+                sources: sources.clone(),
+            }),
+        }
+    }
+
+    /// Names and types. Does nothing where the texts could not even be read.
+    fn check_parsed<'a>(
+        &self,
+        arena: &'a Bump,
+        interner: &mut Interner,
+        parsed: Parsed<'a>,
+    ) -> Checked<'a> {
+        let members = self.layout.members().iter();
+        let globals: Vec<_> = members
+            .map(|member| (member.name().to_owned(), member.ty().clone()))
+            .collect();
+        let request = Request {
+            files: &parsed.files,
+            globals: &globals,
+            entry: parsed.entry,
+        };
+        let mut checked = check::check(arena, interner, request);
+        checked.diagnostics.splice(0..0, parsed.diagnostics);
+        checked
+    }
+
+    /// The shader that was named, or the only one.
+    fn choose(
+        &self,
+        program: &check::tree::Program<'_>,
+        interner: &Interner,
+    ) -> Result<FunctionId, Diagnostic> {
+        let functions = program.functions.iter().enumerate();
+        let shaders: Vec<(FunctionId, &str, Span)> = functions
+            .filter(|(_, function)| function.is_shader)
+            .map(|(i, f)| (FunctionId(i as u32), interner.name(f.name), f.span))
+            .collect();
+        let listed = || {
+            let names = shaders.iter().map(|(_, name, _)| format!("`{name}`"));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let end = Span::new(FileId::MAIN, 0, 0);
+        let wanted = self.options.shader.as_deref();
+        match (wanted, shaders.as_slice()) {
+            (None, [(only, ..)]) => Ok(*only),
+            (_, []) => Err(Diagnostic::new(
+                Code::UnknownShader,
+                end,
+                "there is no shader in this text, only what shaders may use",
+            )
+            .here("here one could stand")
+            .help("write one: `shader name(out float result) { result = 1.0; }`")),
+            (None, [_, (_, _, second), ..]) => Err(Diagnostic::new(
+                Code::ShaderChoice,
+                *second,
+                format!("there are several shaders: {}", listed()),
+            )
+            .here("a second one")
+            .help("say which is meant; on the command line with `--shader NAME`")),
+            (Some(wanted), shaders) => shaders
+                .iter()
+                .find(|(_, name, _)| *name == wanted)
+                .map(|(id, ..)| *id)
+                .ok_or_else(|| {
+                    Diagnostic::new(
+                        Code::UnknownShader,
+                        end,
+                        format!("there is no shader `{wanted}`"),
+                    )
+                    .here("not in this text")
+                    .help(format!("there is {}", listed()))
+                }),
+        }
+    }
+}
+
+/// Reads all texts; the first one as `main` says.
+fn parse<'a>(
+    arena: &'a Bump,
+    interner: &mut Interner,
+    sources: &Sources,
+    main: Main,
+) -> Parsed<'a> {
+    let mut parsed = Parsed {
+        files: Vec::with_capacity(sources.iter().len()),
+        entry: None,
+        diagnostics: Vec::new(),
+    };
+    for (id, source) in sources.iter() {
+        match main {
+            Main::Expression if id == FileId::MAIN => {
+                let (expr, diagnostics) = parse_expression(arena, interner, id, source.text());
+                parsed.entry = Some(entry::of_expression(expr, arena));
+                parsed.diagnostics.extend(diagnostics);
+            }
+            Main::Entry(index) if id == FileId::MAIN => {
+                if let Reply::Complete(entries) = parse_repl(arena, interner, id, source.text()) {
+                    parsed.entry = entries.get(index).copied();
+                }
+            }
+            _ => {
+                let (file, diagnostics) =
+                    adumbra_frontend::parse(arena, interner, id, source.text());
+                parsed.files.push(file);
+                parsed.diagnostics.extend(diagnostics);
+            }
+        }
+    }
+    parsed
+}
+
+/// The warnings, if there is no error among them.
+fn fail_on_error(
+    diagnostics: Vec<Diagnostic>,
+    sources: &Sources,
+) -> Result<Vec<Diagnostic>, Findings> {
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        return Ok(diagnostics);
+    }
+    Err(Findings {
+        diagnostics,
+        sources: sources.clone(),
+    })
+}

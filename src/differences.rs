@@ -1,0 +1,96 @@
+//! Derivatives the slow way: central differences of the f64 reference, to be held beside what automatic differentiation gives.
+
+use crate::evaluator::point;
+use crate::globals::Globals;
+use crate::program::Instance;
+use adumbra_ir::Direction;
+use adumbra_ir::eval::{self, Number, Outcome, Point, Slot};
+use adumbra_ir::host::{Limits, TextureHost};
+
+/// How far points move to each side, in pixels. Small against a pixel, and large enough that f64 keeps ten digits of the difference.
+pub const STEP: f64 = 1.0 / (1 << 17) as f64;
+
+/// Central differences of one scalar of the outputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// The value in f64.
+    pub value: f64,
+    /// Per direction, x then y: half the difference of the values a step to each side, per pixel.
+    pub derivatives: [f64; 2],
+    /// Per direction, whether both sides took the path of the middle: through the same branches, on the same side of every kink. If not, the
+    /// difference means little.
+    pub smooth: [bool; 2],
+}
+
+/// Moves every global by a step times its derivative to either side, along x and then along y, and evaluates in f64. Gives the scalars of the
+/// outputs in order: zero where a scalar is no float. `None` if the program was loaded, or a point was stopped.
+///
+/// ```
+/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, central_differences};
+/// let compiler = Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT)?);
+/// let program = compiler.compile_expression(&Sources::new("<expression>", "x * x"))?;
+/// let mut globals = Globals::new(program.globals());
+/// globals.set("x", 3.0, 1.0, 0.0)?;
+/// let differences = central_differences(&Instance::new(&program), &globals, &mut NoTextures).unwrap();
+/// assert!((differences[0].derivatives[0] - 6.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn central_differences(
+    instance: &Instance,
+    globals: &Globals,
+    textures: &mut dyn TextureHost<f64>,
+) -> Option<Vec<Difference>> {
+    let module = instance.program().module()?;
+    let options = eval::Options {
+        limits: Limits::default(),
+        path: true,
+        ..eval::Options::default()
+    };
+    let start = widen(&point(globals, instance));
+    let mut evaluate = |point: &Point<f64>| -> Option<Outcome<f64>> {
+        let outcome = eval::evaluate(module, point, &options, textures);
+        outcome.faults.stopped().is_none().then_some(outcome)
+    };
+    let middle = evaluate(&start)?;
+    let mut differences: Vec<Difference> = middle
+        .outputs
+        .iter()
+        .map(|slot| Difference {
+            value: slot.float,
+            derivatives: [0.0; 2],
+            smooth: [true; 2],
+        })
+        .collect();
+    for direction in Direction::BOTH {
+        let [above, below] = [STEP, -STEP].map(|step| evaluate(&moved(&start, direction, step)));
+        let (above, below) = (above?, below?);
+        let smooth = [&above, &below].iter().all(|side| side.path == middle.path);
+        let sides = above.outputs.iter().zip(&below.outputs);
+        for (difference, (above, below)) in differences.iter_mut().zip(sides) {
+            let at = direction as usize;
+            difference.derivatives[at] = (above.float - below.float) / (2.0 * STEP);
+            difference.smooth[at] = smooth;
+        }
+    }
+    Some(differences)
+}
+
+fn widen(point: &Point) -> Point<f64> {
+    let slot = |slot: &Slot| Slot {
+        word: slot.word,
+        float: slot.float.to_f64(),
+        shadows: slot.shadows.map(Number::to_f64),
+    };
+    Point {
+        globals: point.globals.iter().map(slot).collect(),
+        inputs: point.inputs.iter().map(slot).collect(),
+    }
+}
+
+fn moved(point: &Point<f64>, direction: Direction, step: f64) -> Point<f64> {
+    let mut moved = point.clone();
+    for slot in &mut moved.globals {
+        slot.float += step * slot.shadow(direction);
+    }
+    moved
+}

@@ -1,0 +1,74 @@
+//! What is typed into a session: one text may hold several entries, each of which is a declaration or something to evaluate.
+
+use adumbra_frontend::ast::{Entry, Expr};
+use adumbra_frontend::{Interner, Reply, parse_repl};
+use adumbra_ir::{Diagnostic, FileId, Span};
+use bumpalo::Bump;
+use std::ops::Range;
+
+pub use adumbra_frontend::check::Given;
+
+/// What a typed text holds.
+#[derive(Clone, Debug)]
+pub enum Entries {
+    /// These, in order.
+    Complete(Vec<EntryKind>),
+    /// It may become right with further lines: a bracket or comment is open, or a body is still to come.
+    Unfinished,
+    /// No further line mends it.
+    Wrong(Vec<Diagnostic>),
+}
+
+/// One entry of a typed text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A function, struct, constant or texture, by its bytes: to be kept among the texts of later compilations.
+    Item(Range<usize>),
+    /// An expression, an assignment, another statement, or a variable with its derivatives, by its bytes: to be compiled and evaluated.
+    Run(Range<usize>),
+}
+
+/// Reads what was typed. Its [`FileId`] is that of the first text.
+///
+/// ```
+/// use adumbra::{Entries, EntryKind, entries};
+/// let Entries::Complete(found) = entries("float f(float x) { return x; } f(1)") else { panic!() };
+/// assert_eq!(found, [EntryKind::Item(0..30), EntryKind::Run(31..35)]);
+/// assert!(matches!(entries("float f(float x) {"), Entries::Unfinished));
+/// assert!(matches!(entries("1 + )"), Entries::Wrong(_)));
+/// ```
+pub fn entries(text: &str) -> Entries {
+    let (arena, mut interner) = (Bump::new(), Interner::new());
+    match parse_repl(&arena, &mut interner, FileId::MAIN, text) {
+        Reply::Incomplete => Entries::Unfinished,
+        Reply::Wrong(diagnostics) => Entries::Wrong(diagnostics),
+        Reply::Complete(entries) => Entries::Complete(entries.iter().map(kind).collect()),
+    }
+}
+
+fn kind(entry: &Entry<'_>) -> EntryKind {
+    let bytes = |span: Span| span.start as usize..span.end as usize;
+    match entry {
+        Entry::Item(item) => EntryKind::Item(bytes(item.span)),
+        Entry::Seed { name, ddy, .. } => EntryKind::Run(bytes(name.span.to(ddy.span))),
+        Entry::Statement(statement) => EntryKind::Run(bytes(statement.span)),
+    }
+}
+
+/// The bytes of the declaration that a place lies in, in a text that can be read; `None` if it lies in none.
+pub fn item_at(text: &str, byte: u32) -> Option<Range<usize>> {
+    let (arena, mut interner) = (Bump::new(), Interner::new());
+    let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
+    let holds = |span: &Span| (span.start..span.end).contains(&byte);
+    let span = file.items.iter().map(|item| item.span).find(holds)?;
+    Some(span.start as usize..span.end as usize)
+}
+
+/// An expression as an entry.
+pub(crate) fn of_expression<'a>(expr: &'a Expr<'a>, arena: &'a Bump) -> Entry<'a> {
+    use adumbra_frontend::ast::{Stmt, StmtKind};
+    Entry::Statement(arena.alloc(Stmt {
+        kind: StmtKind::Expr(expr),
+        span: expr.span,
+    }))
+}

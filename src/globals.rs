@@ -1,0 +1,400 @@
+//! What the host fills for every point: which globals there are, and their memory.
+//!
+//! The layout is the one of the SORT post: members in the order declared, each as value, ddx, ddy, each of those as packed
+//! four-byte scalars. Members that cannot have a derivative (int, uint, bool) have the room all the same; what is in it means nothing.
+
+use crate::value::{HostValue, View};
+use adumbra_ir::{Scalar, Type};
+use std::fmt;
+use std::sync::Arc;
+
+/// The members of a host's globals, in order.
+///
+/// ```
+/// use adumbra::{GlobalsLayout, Type};
+/// let layout = GlobalsLayout::new()
+///     .with("lane_a", Type::FLOAT)?
+///     .with("lane_b", Type::FLOAT)?;
+/// let lane_b = layout.member("lane_b").unwrap();
+/// assert_eq!((lane_b.value_offset(), lane_b.ddx_offset(), lane_b.ddy_offset()), (12, 16, 20));
+/// assert_eq!(layout.size(), 24);
+/// # Ok::<(), adumbra::LayoutError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GlobalsLayout {
+    members: Arc<Vec<GlobalMember>>,
+    words: usize,
+}
+
+/// One member of a host's globals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GlobalMember {
+    name: String,
+    ty: Type,
+    /// First word of the value.
+    start: usize,
+}
+
+/// Why a member cannot be added to a layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayoutError {
+    /// The name is there already.
+    Twice(String),
+    /// A global cannot be of that type: only bool, int, uint, float and float vectors can.
+    Type(String),
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LayoutError::Twice(name) => write!(f, "the global `{name}` is declared twice"),
+            LayoutError::Type(ty) => write!(
+                f,
+                "a global cannot be of type `{ty}`: only bool, int, uint, float and float vectors can"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+impl GlobalMember {
+    /// Its name in `global_value<name>`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its type.
+    pub fn ty(&self) -> &Type {
+        &self.ty
+    }
+
+    /// Bytes from the start of the globals to its value.
+    pub fn value_offset(&self) -> usize {
+        self.start * 4
+    }
+
+    /// Bytes from the start of the globals to its derivative along x, per pixel.
+    pub fn ddx_offset(&self) -> usize {
+        self.part(1).start * 4
+    }
+
+    /// Bytes from the start of the globals to its derivative along y, per pixel.
+    pub fn ddy_offset(&self) -> usize {
+        self.part(2).start * 4
+    }
+
+    /// The words of its value (0), ddx (1) or ddy (2).
+    fn part(&self, part: usize) -> std::ops::Range<usize> {
+        let count = self.ty.scalar_count();
+        let start = self.start + part * count;
+        start..start + count
+    }
+}
+
+impl GlobalsLayout {
+    /// No globals.
+    pub fn new() -> GlobalsLayout {
+        GlobalsLayout::default()
+    }
+
+    /// The six members that a hit of the SORT renderer has: uvw, position, normal, gnormal, I and tangent, each a float3.
+    pub fn hit() -> GlobalsLayout {
+        ["uvw", "position", "normal", "gnormal", "I", "tangent"]
+            .into_iter()
+            .try_fold(GlobalsLayout::new(), |layout, name| {
+                layout.with(name, Type::Vector(3))
+            })
+            .expect("six different names of one allowed type")
+    }
+
+    /// Adds a member behind the others.
+    ///
+    /// # Errors
+    /// If the name is taken, or values of that type cannot be globals (matrices, arrays, structs, closures, resources).
+    pub fn with(mut self, name: impl Into<String>, ty: Type) -> Result<GlobalsLayout, LayoutError> {
+        let name = name.into();
+        if self.member(&name).is_some() {
+            return Err(LayoutError::Twice(name));
+        }
+        let allowed = match &ty {
+            Type::Scalar(scalar) => !matches!(scalar, Scalar::Closure | Scalar::Resource),
+            Type::Vector(_) => true,
+            Type::Matrix(_) | Type::Array(..) | Type::Struct(_) => false,
+        };
+        if !allowed {
+            return Err(LayoutError::Type(ty.to_string()));
+        }
+        let start = self.words;
+        self.words += 3 * ty.scalar_count();
+        Arc::make_mut(&mut self.members).push(GlobalMember { name, ty, start });
+        Ok(self)
+    }
+
+    /// The members, in order.
+    pub fn members(&self) -> &[GlobalMember] {
+        &self.members
+    }
+
+    /// The member with that name.
+    pub fn member(&self, name: &str) -> Option<&GlobalMember> {
+        self.members.iter().find(|member| member.name == name)
+    }
+
+    /// Bytes of one set of globals.
+    pub fn size(&self) -> usize {
+        self.words * 4
+    }
+}
+
+/// The globals of one point: memory of a layout, zero until set.
+///
+/// ```
+/// use adumbra::{Globals, GlobalsLayout};
+/// let mut globals = Globals::new(&GlobalsLayout::hit());
+/// globals.set("position", [1.0, 2.0, 3.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0])?;
+/// assert_eq!(globals.get::<[f32; 3]>("position")?.ddy, [0.0, 0.1, 0.0]);
+/// # Ok::<(), adumbra::AccessError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Globals {
+    layout: GlobalsLayout,
+    words: Vec<u32>,
+}
+
+/// A value with its changes per pixel along x and y.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dual<T> {
+    /// The value.
+    pub value: T,
+    /// Its derivative along x, per pixel.
+    pub ddx: T,
+    /// Its derivative along y, per pixel.
+    pub ddy: T,
+}
+
+impl<T> Dual<T> {
+    /// The same done to the value and both derivatives.
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Dual<U> {
+        Dual {
+            value: f(self.value),
+            ddx: f(self.ddx),
+            ddy: f(self.ddy),
+        }
+    }
+}
+
+/// Why something named cannot be set or read: a global, an input or an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccessError {
+    /// There is nothing of that name.
+    Unknown(String),
+    /// It has another type.
+    Type {
+        /// Its name.
+        name: String,
+        /// The type that it has.
+        has: String,
+        /// The type that was meant.
+        given: String,
+    },
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AccessError::Unknown(name) => write!(f, "there is no `{name}`"),
+            AccessError::Type { name, has, given } => {
+                write!(f, "`{name}` is of type `{has}`, not `{given}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+impl AccessError {
+    /// Refuses a `given` type where `has` is declared.
+    pub(crate) fn check(name: &str, has: &Type, given: &Type) -> Result<(), AccessError> {
+        if has == given {
+            return Ok(());
+        }
+        Err(AccessError::Type {
+            name: name.to_owned(),
+            has: has.to_string(),
+            given: given.to_string(),
+        })
+    }
+}
+
+impl Globals {
+    /// All members zero, without derivatives.
+    pub fn new(layout: &GlobalsLayout) -> Globals {
+        Globals {
+            layout: layout.clone(),
+            words: vec![0; layout.words],
+        }
+    }
+
+    /// What members there are.
+    pub fn layout(&self) -> &GlobalsLayout {
+        &self.layout
+    }
+
+    /// Sets a member and its derivatives per pixel along x and y. Pass zeros for a member without derivatives.
+    ///
+    /// # Errors
+    /// If there is no such member or it has another type.
+    pub fn set<T: HostValue>(
+        &mut self,
+        name: &str,
+        value: T,
+        ddx: T,
+        ddy: T,
+    ) -> Result<(), AccessError> {
+        let member = find(&self.layout, name, &T::ty())?;
+        let parts = [value, ddx, ddy].into_iter().enumerate();
+        for (part, value) in parts {
+            value.write(&mut self.words[member.part(part)]);
+        }
+        Ok(())
+    }
+
+    /// A member with its derivatives.
+    ///
+    /// # Errors
+    /// If there is no such member or it has another type.
+    pub fn get<T: HostValue>(&self, name: &str) -> Result<Dual<T>, AccessError> {
+        let member = find(&self.layout, name, &T::ty())?;
+        let part = |part| T::read(&self.words[member.part(part)]);
+        Ok(Dual {
+            value: part(0),
+            ddx: part(1),
+            ddy: part(2),
+        })
+    }
+
+    /// A member of whatever type; `None` if there is none of that name.
+    pub fn view(&self, name: &str) -> Option<Dual<View<'_>>> {
+        let member = self.layout.member(name)?;
+        let part = |part| View::new(&member.ty, &self.words[member.part(part)]);
+        Some(Dual {
+            value: part(0),
+            ddx: part(1),
+            ddy: part(2),
+        })
+    }
+
+    /// Sets a member of whatever type from the words of its value, ddx and ddy.
+    ///
+    /// # Errors
+    /// If there is no such member or it has another type.
+    ///
+    /// # Panics
+    /// If a slice does not have one word for each scalar of the type.
+    pub fn set_words(
+        &mut self,
+        name: &str,
+        ty: &Type,
+        value: Dual<&[u32]>,
+    ) -> Result<(), AccessError> {
+        let member = find(&self.layout, name, ty)?;
+        let parts = [value.value, value.ddx, value.ddy].into_iter().enumerate();
+        for (part, words) in parts {
+            self.words[member.part(part)].copy_from_slice(words);
+        }
+        Ok(())
+    }
+
+    /// The same values laid out for another program, which may have further members: they are zero.
+    ///
+    /// # Errors
+    /// If the program lacks a member, or has it with another type.
+    pub fn adopt(&self, layout: &GlobalsLayout) -> Result<Globals, AccessError> {
+        let mut adopted = Globals::new(layout);
+        for member in self.layout().members() {
+            let view = self.view(member.name()).expect("its own member");
+            adopted.set_words(member.name(), member.ty(), view.map(|part| part.words()))?;
+        }
+        Ok(adopted)
+    }
+
+    /// The memory, as the layout says; floats by their bits, bools as 0 or 1.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// The memory, to be filled by a host that knows the offsets. Bools are 0 or 1.
+    pub fn words_mut(&mut self) -> &mut [u32] {
+        &mut self.words
+    }
+}
+
+fn find<'a>(
+    layout: &'a GlobalsLayout,
+    name: &str,
+    ty: &Type,
+) -> Result<&'a GlobalMember, AccessError> {
+    let member = layout.member(name);
+    let member = member.ok_or_else(|| AccessError::Unknown(name.to_owned()))?;
+    AccessError::check(name, &member.ty, ty)?;
+    Ok(member)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_is_the_posts_table() {
+        let layout = GlobalsLayout::hit();
+        let offsets: Vec<usize> = layout.members().iter().map(|m| m.value_offset()).collect();
+        assert_eq!(offsets, [0, 36, 72, 108, 144, 180]);
+        assert_eq!(layout.member("position").unwrap().ddx_offset(), 48);
+        assert_eq!(layout.member("position").unwrap().ddy_offset(), 60);
+        assert_eq!(layout.size(), 216);
+    }
+
+    #[test]
+    fn what_cannot_be_a_global_is_refused() {
+        let layout = GlobalsLayout::hit();
+        assert_eq!(
+            layout.clone().with("uvw", Type::FLOAT),
+            Err(LayoutError::Twice("uvw".to_owned()))
+        );
+        let array = Type::Array(Arc::new(Type::FLOAT), 2);
+        assert_eq!(
+            layout.clone().with("w", array),
+            Err(LayoutError::Type("float[2]".to_owned()))
+        );
+        let closure = Type::Scalar(Scalar::Closure);
+        assert!(layout.with("c", closure).is_err());
+    }
+
+    #[test]
+    fn members_are_set_and_read_by_name_and_type() {
+        let layout = GlobalsLayout::new()
+            .with("flag", Type::Scalar(Scalar::Bool))
+            .and_then(|layout| layout.with("v", Type::Vector(2)))
+            .unwrap();
+        let mut globals = Globals::new(&layout);
+        globals.set("flag", true, false, false).unwrap();
+        globals
+            .set("v", [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+            .unwrap();
+        assert_eq!(globals.words()[..3], [1, 0, 0]);
+        assert_eq!(
+            globals.words()[3..],
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f32::to_bits)
+        );
+        assert_eq!(globals.get::<[f32; 2]>("v").unwrap().ddx, [3.0, 4.0]);
+        assert_eq!(
+            globals.set("flag", 1.0, 0.0, 0.0).unwrap_err().to_string(),
+            "`flag` is of type `bool`, not `float`"
+        );
+        assert_eq!(
+            globals.get::<f32>("gone").unwrap_err().to_string(),
+            "there is no `gone`"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! Adumbra: a shading language and virtual machine whose values carry their screen-space derivatives as shadows.
+//!
+//! A renderer hands over shader text and gets something to call for every shading point. It fills the [`Globals`] with values and
+//! their changes per pixel (ddx, ddy); out come values, closures, and, wherever the shader samples a texture or asks for a
+//! derivative, the derivatives of whatever procedural mathematics led there.
+//!
+//! ```
+//! use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, SampleRequest, Sampled, Sources, TextureHost};
+//!
+//! // 1. What the host knows about a point.
+//! let layout = GlobalsLayout::hit();
+//!
+//! // 2. A shader, compiled once.
+//! let text = "texture2d wood;
+//!             shader plank(float scale = 4.0, out color c) {
+//!                 float3 p = global_value<position>;
+//!                 c = texture2d_sample<wood>(scale * p.x, sin(p.y));
+//!             }";
+//! let program = Compiler::new(layout).compile(&Sources::new("plank.adu", text))?;
+//!
+//! // 3. Its inputs, set once for each material; an evaluator for each thread.
+//! let mut material = Instance::new(&program);
+//! material.set("scale", 2.0_f32)?;
+//! let mut evaluator = Evaluator::new(&material);
+//!
+//! // 4. Textures stay with the host. A request carries the derivatives that choose the mip level.
+//! struct Wood;
+//! impl TextureHost for Wood {
+//!     fn sample(&mut self, request: &SampleRequest) -> Sampled {
+//!         assert_eq!((request.u, request.dudx), (2.0, 0.02));
+//!         Sampled::Ready([0.5, 0.25, 0.125, 1.0])
+//!     }
+//! }
+//!
+//! // 5. For every point: values and derivatives in, outputs out.
+//! let mut globals = Globals::new(program.globals());
+//! globals.set("position", [1.0, 0.0, 0.0], [0.01, 0.0, 0.0], [0.0, 0.01, 0.0])?;
+//! evaluator.evaluate(&globals, &mut Wood);
+//! assert_eq!(evaluator.get::<[f32; 3]>("c")?.value, [0.5, 0.25, 0.125]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The way of the data is [`Sources`] → [`Compiler`] → [`Program`] → [`Instance`] → [`Evaluator`]. Nothing here is global: programs are
+//! immutable and shared, evaluators own their memory. Errors are data ([`Findings`]); [`render`] turns them into text.
+
+mod closure;
+mod compiler;
+mod differences;
+mod entry;
+mod evaluator;
+mod globals;
+mod program;
+pub mod render;
+mod second_order;
+mod sources;
+mod stats;
+mod value;
+
+pub use adumbra_frontend::limits::MAX_SOURCE;
+pub use adumbra_ir::host::{
+    DEFAULT_STEPS, Fault, FaultKind, Faults, Limits, SampleRequest, Sampled, TextureHost,
+};
+pub use adumbra_ir::module::{Input, Output};
+pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
+pub use adumbra_ir::passes::{Derivatives, FunctionReport, ValueReport};
+pub use adumbra_ir::{
+    Code, Diagnostic, Direction, FileId, Label, Lanes, Op, Scalar, Severity, Span, Type,
+};
+pub use adumbra_vm::Outcome;
+pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};
+pub use compiler::{Compiler, Findings, Options};
+pub use differences::{Difference, STEP, central_differences};
+pub use entry::{Entries, EntryKind, Given, entries, item_at};
+pub use evaluator::{Engine, Evaluator, NoReference, NoTextures, OutputView, fault_finding};
+pub use globals::{AccessError, Dual, GlobalMember, Globals, GlobalsLayout, LayoutError};
+pub use program::{Instance, Program};
+pub use sources::{Place, SourceFile, Sources};
+pub use stats::{Phases, Stats};
+pub use value::{HostValue, HumanFloat, JsonFloat, View};

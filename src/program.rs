@@ -1,0 +1,237 @@
+//! A compiled shader, and a shader with its inputs set: what threads share.
+
+use crate::globals::{AccessError, GlobalsLayout};
+use crate::stats::{Phases, Stats};
+use crate::value::HostValue;
+use adumbra_ir::module::{Input, Output};
+use adumbra_ir::passes::{self, FunctionReport};
+use adumbra_ir::text::{self, Spans};
+use adumbra_ir::{Diagnostic, Module, Type};
+use adumbra_vm::Bytecode;
+use adumbra_vm::bytecode::Interface;
+use std::sync::Arc;
+
+/// A compiled shader: immutable, shared by `Arc` between threads and evaluators.
+#[derive(Debug)]
+pub struct Program {
+    /// What the reference engine walks; a program that was loaded has none.
+    module: Option<Module>,
+    bytecode: Arc<Bytecode>,
+    layout: GlobalsLayout,
+    warnings: Vec<Diagnostic>,
+    /// Per scalar of the outputs, whether it depends on a derivative; empty if that was not asked.
+    second_order: Vec<bool>,
+    phases: Phases,
+}
+
+impl Program {
+    pub(crate) fn new(
+        module: Module,
+        bytecode: Bytecode,
+        layout: GlobalsLayout,
+        warnings: Vec<Diagnostic>,
+        second_order: Vec<bool>,
+        phases: Phases,
+    ) -> Program {
+        Program {
+            module: Some(module),
+            bytecode: Arc::new(bytecode),
+            layout,
+            warnings,
+            second_order,
+            phases,
+        }
+    }
+
+    /// Whether a file is, or was meant to be, serialised bytecode.
+    pub fn is_bytecode(bytes: &[u8]) -> bool {
+        bytes.starts_with(&adumbra_vm::bytecode::MAGIC)
+    }
+
+    /// Reads serialised bytecode. It is validated first, so any bytes may be given; the reference engine cannot run it.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Program, Sources};
+    /// let sources = Sources::new("one.adu", "shader one(out int o) { o = 1; }");
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+    /// let bytes = program.to_bytecode();
+    /// assert!(Program::is_bytecode(&bytes));
+    /// assert_eq!(Program::from_bytecode(&bytes).unwrap().outputs()[0].name, "o");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn from_bytecode(bytes: &[u8]) -> Result<Arc<Program>, Diagnostic> {
+        let bytecode = Bytecode::from_bytes(bytes)?;
+        let layout = bytecode
+            .interface()
+            .globals
+            .iter()
+            .try_fold(GlobalsLayout::new(), |layout, global| {
+                layout.with(&global.name, global.ty.clone())
+            })
+            .expect("validation admits only globals that a layout admits");
+        Ok(Arc::new(Program {
+            module: None,
+            bytecode: Arc::new(bytecode),
+            layout,
+            warnings: Vec::new(),
+            second_order: Vec::new(),
+            phases: Phases::default(),
+        }))
+    }
+
+    /// The serialised form: versioned, checksummed, the same on every machine.
+    pub fn to_bytecode(&self) -> Vec<u8> {
+        self.bytecode.to_bytes()
+    }
+
+    /// Warnings of the compilation.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// The globals that it was compiled for.
+    pub fn globals(&self) -> &GlobalsLayout {
+        &self.layout
+    }
+
+    /// What the host may set, in order.
+    pub fn inputs(&self) -> &[Input] {
+        &self.interface().inputs
+    }
+
+    /// What comes out, in order.
+    pub fn outputs(&self) -> &[Output] {
+        &self.interface().outputs
+    }
+
+    /// Names of the textures that requests refer to.
+    pub fn textures(&self) -> &[String] {
+        &self.interface().textures
+    }
+
+    /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.
+    pub fn stats(&self) -> Stats {
+        let code = self.bytecode.stats();
+        let count = |module: &Module| {
+            let regions = module.functions.iter().flat_map(|f| &f.regions);
+            regions.map(|region| region.insts.len()).sum()
+        };
+        Stats {
+            phases_us: self.phases,
+            ir_ops: self.module.as_ref().map_or(0, count),
+            bytecode_ops: code.ops,
+            bytecode_bytes: code.bytes,
+            lanes: code.lanes,
+            registers: code.registers,
+        }
+    }
+
+    /// The intermediate representation as text: what the engines are given, optimised and with lanes. `None` for a program that was loaded.
+    pub fn ir(&self) -> Option<String> {
+        let module = self.module.as_ref()?;
+        Some(text::print(module, Spans::Hidden))
+    }
+
+    /// Which derivatives of which values are computed.
+    pub fn demand(&self) -> Vec<FunctionReport> {
+        self.module
+            .as_ref()
+            .map_or_else(Vec::new, passes::demand_report)
+    }
+
+    /// The instructions of the register machine, for people.
+    pub fn listing(&self) -> String {
+        self.bytecode.to_string()
+    }
+
+    pub(crate) fn interface(&self) -> &Interface {
+        self.bytecode.interface()
+    }
+
+    pub(crate) fn module(&self) -> Option<&Module> {
+        self.module.as_ref()
+    }
+
+    pub(crate) fn bytecode(&self) -> &Arc<Bytecode> {
+        &self.bytecode
+    }
+
+    pub(crate) fn second_order(&self) -> &[bool] {
+        &self.second_order
+    }
+}
+
+/// A program with values for its inputs. Cheap to clone; evaluators are made from it.
+///
+/// ```
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+/// let sources = Sources::new("gain.adu", "shader s(float gain = 2.0, out float o) { o = 3 * gain; }");
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+/// let mut instance = Instance::new(&program);
+/// instance.set("gain", 0.5_f32)?;
+/// let mut evaluator = Evaluator::new(&instance);
+/// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+/// assert_eq!(evaluator.get::<f32>("o")?.value, 1.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Instance {
+    program: Arc<Program>,
+    inputs: Vec<u32>,
+}
+
+impl Instance {
+    /// Every input has the shader's default, or is zero.
+    pub fn new(program: &Arc<Program>) -> Instance {
+        let inputs = program.inputs().iter();
+        Instance {
+            program: program.clone(),
+            inputs: inputs.flat_map(|input| input.default.clone()).collect(),
+        }
+    }
+
+    /// Its program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Sets an input. Inputs have no derivatives.
+    ///
+    /// # Errors
+    /// If there is no such input or it has another type.
+    pub fn set<T: HostValue>(&mut self, name: &str, value: T) -> Result<(), AccessError> {
+        let ty = T::ty();
+        let mut words = vec![0; ty.scalar_count()];
+        value.write(&mut words);
+        self.set_words(name, &ty, &words)
+    }
+
+    /// Sets an input of whatever type from one word for each scalar.
+    ///
+    /// # Errors
+    /// If there is no such input or it has another type.
+    ///
+    /// # Panics
+    /// If there is not one word for each scalar of the type.
+    pub fn set_words(&mut self, name: &str, ty: &Type, words: &[u32]) -> Result<(), AccessError> {
+        let mut start = 0;
+        for input in self.program.inputs() {
+            let end = start + input.ty.scalar_count();
+            if input.name == name {
+                AccessError::check(name, &input.ty, ty)?;
+                self.inputs[start..end].copy_from_slice(words);
+                return Ok(());
+            }
+            start = end;
+        }
+        Err(AccessError::Unknown(name.to_owned()))
+    }
+
+    /// The words of all inputs, in order.
+    pub(crate) fn inputs(&self) -> &[u32] {
+        &self.inputs
+    }
+}

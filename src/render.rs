@@ -1,0 +1,368 @@
+//! Diagnostics and faults as people and programs see them. No other file prints a finding.
+//!
+//! For people: a report with carets, drawn by ariadne. For programs: one JSON object a line. Spans are bytes throughout. The
+//! text shown is made harmless first: control characters in a shader never reach a terminal, and a line too long to be shown
+//! is cut down to the neighbourhood of the place.
+
+use crate::sources::{SourceFile, Sources};
+use adumbra_ir::{Diagnostic, FileId, Severity, Span};
+use ariadne::{Color, Config, IndexType, Label, Report, ReportKind, Source};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// A line with more bytes than this is not drawn; what stands around the place is quoted instead.
+pub const MAX_DRAWN_LINE: usize = 400;
+
+/// How many reports are drawn; the others are counted. Programs get all of them.
+pub const MAX_DRAWN: usize = 50;
+
+/// How many characters are quoted on each side of a place in a line that is not drawn.
+const QUOTED_AROUND: usize = 30;
+
+/// The reports for people, errors and warnings in the order given. `color` adds terminal escapes; take them only where they are wanted.
+///
+/// ```
+/// use adumbra::{Compiler, GlobalsLayout, Sources};
+/// let sources = Sources::new("half.adu", "shader half(out float o) { o = hlaf(1.0); }");
+/// let report = Compiler::new(GlobalsLayout::new()).compile(&sources).unwrap_err();
+/// let text = adumbra::render::text(&report.diagnostics, &report.sources, false);
+/// assert!(text.contains("half.adu:1:32"), "{text}");
+/// ```
+pub fn text(diagnostics: &[Diagnostic], sources: &Sources, color: bool) -> String {
+    let mut out = String::new();
+    let mut shown = Shown::of(sources);
+    for diagnostic in diagnostics.iter().take(MAX_DRAWN) {
+        draw(diagnostic, sources, &mut shown, color, &mut out);
+    }
+    if diagnostics.len() > MAX_DRAWN {
+        let _ = writeln!(out, "… and {} more", diagnostics.len() - MAX_DRAWN);
+    }
+    out
+}
+
+/// A finding as programs see it.
+#[derive(Clone, Debug, Serialize)]
+pub struct JsonDiagnostic<'a> {
+    file: &'a str,
+    severity: &'static str,
+    code: String,
+    message: &'a str,
+    span: JsonSpan,
+    labels: Vec<JsonLabel<'a>>,
+    help: Option<&'a str>,
+}
+
+/// A place as programs see it: bytes from 0, half open; line and column from 1, columns in characters.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct JsonSpan {
+    start: u32,
+    end: u32,
+    line: u32,
+    column: u32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct JsonLabel<'a> {
+    file: &'a str,
+    span: JsonSpan,
+    message: &'a str,
+}
+
+impl JsonSpan {
+    /// The place of a span.
+    pub fn new(span: Span, sources: &Sources) -> JsonSpan {
+        let (line, column) = match sources.get(span.file) {
+            Some(file) => {
+                let place = file.place(span.start);
+                (place.line, place.column)
+            }
+            None => (1, 1),
+        };
+        JsonSpan {
+            start: span.start,
+            end: span.end,
+            line,
+            column,
+        }
+    }
+}
+
+impl<'a> JsonDiagnostic<'a> {
+    /// The finding with its places looked up. What stands under the primary place is the first of the labels.
+    pub fn new(diagnostic: &'a Diagnostic, sources: &'a Sources) -> JsonDiagnostic<'a> {
+        let here = (!diagnostic.label.is_empty()).then_some((diagnostic.span, &diagnostic.label));
+        let others = diagnostic.labels.iter().map(|l| (l.span, &l.message));
+        JsonDiagnostic {
+            file: file_name(sources, diagnostic.span),
+            severity: severity_name(diagnostic.severity()),
+            code: diagnostic.code.to_string(),
+            message: &diagnostic.message,
+            span: JsonSpan::new(diagnostic.span, sources),
+            labels: here
+                .into_iter()
+                .chain(others)
+                .map(|(span, message)| JsonLabel {
+                    file: file_name(sources, span),
+                    span: JsonSpan::new(span, sources),
+                    message,
+                })
+                .collect(),
+            help: diagnostic.help.as_deref(),
+        }
+    }
+}
+
+fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+fn file_name(sources: &Sources, span: Span) -> &str {
+    sources.get(span.file).map_or("", SourceFile::name)
+}
+
+/// A span as ariadne wants it: in which file, which bytes.
+type Range = (FileId, std::ops::Range<usize>);
+
+fn draw(
+    diagnostic: &Diagnostic,
+    sources: &Sources,
+    shown: &mut Shown<'_>,
+    color: bool,
+    out: &mut String,
+) {
+    let spans = || std::iter::once(diagnostic.span).chain(diagnostic.labels.iter().map(|l| l.span));
+    if !spans().all(|span| can_be_drawn(span, sources)) {
+        return quote(diagnostic, sources, out);
+    }
+
+    let (kind, hue) = match diagnostic.severity() {
+        Severity::Error => (ReportKind::Error, Color::Red),
+        Severity::Warning => (ReportKind::Warning, Color::Yellow),
+    };
+    let range = |span: Span| -> Range {
+        let file = sources.get(span.file).expect("every span can be drawn");
+        let start = file.text().floor_char_boundary(span.start as usize);
+        let end = file.text().ceil_char_boundary(span.end as usize).max(start);
+        (span.file, start..end)
+    };
+    let config = Config::new()
+        .with_index_type(IndexType::Byte)
+        .with_color(color);
+    let mut report = Report::build(kind, range(diagnostic.span))
+        .with_config(config)
+        .with_code(diagnostic.code)
+        .with_message(harmless(&diagnostic.message));
+    let mut here = Label::new(range(diagnostic.span))
+        .with_color(hue)
+        .with_priority(1);
+    if !diagnostic.label.is_empty() {
+        here = here.with_message(harmless(&diagnostic.label));
+    }
+    report.add_label(here);
+    for label in &diagnostic.labels {
+        report.add_label(
+            Label::new(range(label.span))
+                .with_color(Color::Cyan)
+                .with_message(harmless(&label.message)),
+        );
+    }
+    if let Some(help) = &diagnostic.help {
+        report.set_help(harmless(help));
+    }
+
+    let mut drawn = Vec::new();
+    match report.finish().write(shown, &mut drawn) {
+        Ok(()) => out.push_str(&String::from_utf8_lossy(&drawn)),
+        Err(_) => quote(diagnostic, sources, out),
+    }
+}
+
+/// The texts as reports show them: harmless, and prepared once however many reports there are.
+struct Shown<'a> {
+    sources: &'a Sources,
+    files: Vec<Option<Source<String>>>,
+}
+
+impl<'a> Shown<'a> {
+    fn of(sources: &'a Sources) -> Shown<'a> {
+        Shown {
+            sources,
+            files: vec![None; sources.iter().len()],
+        }
+    }
+}
+
+impl ariadne::Cache<FileId> for &mut Shown<'_> {
+    type Storage = String;
+
+    fn fetch(&mut self, id: &FileId) -> Result<&Source<String>, impl std::fmt::Debug> {
+        let file = self.sources.get(*id).ok_or("no such text")?;
+        let shown = &mut self.files[id.0 as usize];
+        Ok::<_, &str>(shown.get_or_insert_with(|| Source::from(harmless(file.text()))))
+    }
+
+    fn display<'b>(&self, id: &'b FileId) -> Option<impl std::fmt::Display + 'b> {
+        self.sources.get(*id).map(|file| harmless(file.name()))
+    }
+}
+
+/// Whether the first and last line of a span are short enough to be shown whole.
+fn can_be_drawn(span: Span, sources: &Sources) -> bool {
+    let Some(file) = sources.get(span.file) else {
+        return false;
+    };
+    [span.start, span.end].into_iter().all(|byte| {
+        let line = file.line_range(file.place(byte).line);
+        line.len() <= MAX_DRAWN_LINE
+    })
+}
+
+/// The report without a drawing: for places in lines that are too long to be shown.
+fn quote(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
+    let kind = match diagnostic.severity() {
+        Severity::Error => "Error",
+        Severity::Warning => "Warning",
+    };
+    let _ = writeln!(
+        out,
+        "[{}] {kind}: {}",
+        diagnostic.code,
+        harmless(&diagnostic.message)
+    );
+    let primary = std::iter::once((diagnostic.span, &diagnostic.label));
+    let others = diagnostic.labels.iter().map(|l| (l.span, &l.message));
+    for (span, message) in primary.chain(others) {
+        let Some(file) = sources.get(span.file) else {
+            continue;
+        };
+        let place = file.place(span.start);
+        let line = &file.text()[file.line_range(place.line)];
+        let at = place.column as usize - 1;
+        let near: String = line
+            .chars()
+            .skip(at.saturating_sub(QUOTED_AROUND))
+            .take(2 * QUOTED_AROUND)
+            .collect();
+        let before = if at > QUOTED_AROUND { "…" } else { "" };
+        let _ = write!(
+            out,
+            "  at {}:{}:{} near `{before}{}…`",
+            harmless(file.name()),
+            place.line,
+            place.column,
+            harmless(&near)
+        );
+        match message.as_str() {
+            "" => out.push('\n'),
+            message => {
+                let _ = writeln!(out, ": {}", harmless(message));
+            }
+        }
+    }
+    if let Some(help) = &diagnostic.help {
+        let _ = writeln!(out, "  Help: {}", harmless(help));
+    }
+}
+
+/// The text with every control character and every line separator but the line feed replaced by something visible that takes as many
+/// bytes: spans stay right, lines are counted as we count them, and a terminal obeys nothing that a shader says.
+fn harmless(text: &str) -> String {
+    let replaced = |c: char| match c {
+        '\n' | '\t' => c,
+        '\r' => ' ',
+        '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() && c.len_utf8() == 1 => '?',
+        c if c.is_control() => '¿',
+        c => c,
+    };
+    text.chars().map(replaced).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::Code;
+
+    fn finding(start: u32, end: u32) -> Diagnostic {
+        Diagnostic::new(Code::SyntaxError, Span::new(FileId::MAIN, start, end), "no")
+            .here("this one")
+            .help("leave it out")
+    }
+
+    #[test]
+    fn a_report_shows_place_line_and_help_without_color_unless_asked() {
+        let sources = Sources::new("a.adu", "float é = 1;\nfloat y = ;\n");
+        let plain = text(&[finding(24, 25)], &sources, false);
+        assert!(plain.contains("[E0104] Error: no"), "{plain}");
+        assert!(plain.contains("a.adu:2:11"), "{plain}");
+        assert!(plain.contains("float y = ;"), "{plain}");
+        assert!(plain.contains("this one") && plain.contains("leave it out"));
+        assert!(!plain.contains('\x1b'));
+        assert!(text(&[finding(24, 25)], &sources, true).contains('\x1b'));
+    }
+
+    #[test]
+    fn nothing_in_a_shader_reaches_the_terminal_as_a_command() {
+        let hostile = "a\x1b[2J\r\u{9b}\u{2028}\u{202e}\x07 b\nc";
+        assert_eq!(harmless(hostile).len(), hostile.len());
+        let sources = Sources::new("x\x1b[2J", hostile);
+        let mut finding = finding(1, 3);
+        finding.message = hostile.to_owned();
+        let plain = text(&[finding], &sources, false);
+        assert!(
+            plain.chars().all(|c| c == '\n' || !c.is_control()),
+            "{plain:?}"
+        );
+    }
+
+    #[test]
+    fn a_line_too_long_to_be_shown_is_quoted() {
+        let long = "1+".repeat(500_000);
+        let sources = Sources::new("long.adu", long);
+        let plain = text(&[finding(600_000, 600_001)], &sources, false);
+        assert!(plain.len() < 1_000, "{} bytes", plain.len());
+        assert!(plain.contains("long.adu:1:600001"), "{plain}");
+    }
+
+    #[test]
+    fn any_span_can_be_rendered() {
+        let sources = Sources::new("a.adu", "é\n\r\n");
+        for start in 0..8 {
+            for end in start..8 {
+                assert!(!text(&[finding(start, end)], &sources, true).is_empty());
+            }
+        }
+        let mut elsewhere = finding(0, 1);
+        elsewhere.span.file = FileId(7);
+        assert!(text(&[elsewhere], &sources, false).contains("[E0104]"));
+    }
+
+    #[test]
+    fn many_reports_are_counted() {
+        let sources = Sources::new("a.adu", "x");
+        let plain = text(&vec![finding(0, 1); MAX_DRAWN + 7], &sources, false);
+        assert!(plain.ends_with("… and 7 more\n"));
+    }
+
+    #[test]
+    fn json_has_the_fields_of_the_contract() {
+        let sources = Sources::new("a.adu", "x\ny z");
+        let finding = finding(4, 5).label(Span::new(FileId::MAIN, 0, 1), "declared here");
+        let json = serde_json::to_value(JsonDiagnostic::new(&finding, &sources)).unwrap();
+        let span = serde_json::json!({"start": 4, "end": 5, "line": 2, "column": 3});
+        assert_eq!(
+            json,
+            serde_json::json!({
+                "file": "a.adu", "severity": "error", "code": "E0104", "message": "no", "span": span,
+                "labels": [
+                    {"file": "a.adu", "span": span, "message": "this one"},
+                    {"file": "a.adu", "span": {"start": 0, "end": 1, "line": 1, "column": 1}, "message": "declared here"},
+                ],
+                "help": "leave it out",
+            })
+        );
+    }
+}

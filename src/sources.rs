@@ -1,0 +1,141 @@
+//! The texts of one compilation, numbered by [`FileId`]: what spans point into.
+
+use adumbra_ir::FileId;
+use std::sync::{Arc, OnceLock};
+
+/// The texts of one compilation. The first is the shader; others were given with it or belong to the standard library.
+///
+/// ```
+/// use adumbra::{FileId, Sources};
+/// let sources = Sources::new("grid.adu", "shader grid() {\n}");
+/// let place = sources.get(FileId::MAIN).unwrap().place(16);
+/// assert_eq!((place.line, place.column), (2, 1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+/// One text and what to call it.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    name: Arc<str>,
+    text: Arc<str>,
+    /// The first byte of each line, found when first asked for.
+    lines: OnceLock<Vec<u32>>,
+}
+
+/// A place for people: both counted from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Line, counted by line feeds.
+    pub line: u32,
+    /// Character in the line.
+    pub column: u32,
+}
+
+impl Sources {
+    /// A compilation of one text.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Sources {
+        Sources {
+            files: vec![SourceFile::new(name.into(), text.into())],
+        }
+    }
+
+    /// Adds a text whose functions, structs and constants the first may use.
+    ///
+    /// # Panics
+    /// If there are more than 65,535 texts.
+    pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
+        let id = FileId(u16::try_from(self.files.len()).expect("at most 65,535 texts"));
+        self.files.push(SourceFile::new(name.into(), text.into()));
+        id
+    }
+
+    /// The text that a span points into; `None` for a number that was not handed out.
+    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize)
+    }
+
+    /// Every text with its number, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (FileId, &SourceFile)> {
+        let numbered = self.files.iter().enumerate();
+        numbered.map(|(index, file)| (FileId(index as u16), file))
+    }
+}
+
+impl SourceFile {
+    fn new(name: Arc<str>, text: Arc<str>) -> SourceFile {
+        SourceFile {
+            name,
+            text,
+            lines: OnceLock::new(),
+        }
+    }
+
+    /// What to call it: a path as given, or `<expression>`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The line and column of a byte; a byte inside a character counts as its first, one behind the end as the end.
+    pub fn place(&self, byte: u32) -> Place {
+        let byte = self.text.floor_char_boundary(byte as usize);
+        let line = self
+            .lines()
+            .partition_point(|&start| start as usize <= byte)
+            - 1;
+        let before = &self.text[self.lines()[line] as usize..byte];
+        Place {
+            line: line as u32 + 1,
+            column: before.chars().count() as u32 + 1,
+        }
+    }
+
+    /// The bytes of a line, without its line feed. Lines are counted from 1.
+    pub(crate) fn line_range(&self, line: u32) -> std::ops::Range<usize> {
+        let index = line as usize - 1;
+        let start = self.lines()[index] as usize;
+        let end = match self.lines().get(index + 1) {
+            Some(&next) => next as usize - 1,
+            None => self.text.len(),
+        };
+        start..end
+    }
+
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let feeds = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            std::iter::once(0)
+                .chain(feeds.map(|(at, _)| at as u32 + 1))
+                .collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters_and_survive_any_byte() {
+        let sources = Sources::new("a", "é = 1;\nsin(é);\n");
+        let file = sources.get(FileId::MAIN).unwrap();
+        let place = |byte| (file.place(byte).line, file.place(byte).column);
+        assert_eq!(place(0), (1, 1));
+        assert_eq!(place(1), (1, 1));
+        assert_eq!(place(2), (1, 2));
+        assert_eq!(place(7), (1, 7));
+        assert_eq!(place(8), (2, 1));
+        assert_eq!(place(14), (2, 6));
+        assert_eq!(place(17), (3, 1));
+        assert_eq!(place(4_000_000), (3, 1));
+        assert_eq!(&file.text()[file.line_range(2)], "sin(é);");
+        assert_eq!(&file.text()[file.line_range(3)], "");
+    }
+}

@@ -1,0 +1,77 @@
+//! How long a compilation took, phase by phase, and how large what came out is.
+
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// Figures about one compilation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// Microseconds, phase by phase.
+    pub phases_us: Phases,
+    /// Instructions of the intermediate representation that engines get.
+    pub ir_ops: usize,
+    /// Instructions of the register machine.
+    pub bytecode_ops: usize,
+    /// Bytes of the serialised bytecode.
+    pub bytecode_bytes: usize,
+    /// Derivatives that instructions compute, counted per instruction and direction.
+    pub lanes: usize,
+    /// Words of registers, arrays and outputs.
+    pub registers: usize,
+}
+
+/// Microseconds that the phases of a compilation took; all zero for a program that was loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Phases {
+    /// Text to syntax tree.
+    pub parse: f64,
+    /// Names and types.
+    pub check: f64,
+    /// Typed tree to intermediate representation.
+    pub lower: f64,
+    /// What can trace back to a global.
+    pub lineage: f64,
+    /// Which derivatives are wanted.
+    pub demand: f64,
+    /// Inlining, folding, deduping, pruning.
+    pub optimise: f64,
+    /// Registers and bytecode.
+    pub bytecode: f64,
+    /// From the first to the last of them.
+    pub total: f64,
+}
+
+/// Measures phases one behind the other.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    start: Instant,
+    last: Instant,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Clock {
+        let now = Instant::now();
+        Clock {
+            start: now,
+            last: now,
+        }
+    }
+
+    /// Microseconds since the start or the last lap.
+    pub(crate) fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let lap = micros(now - self.last);
+        self.last = now;
+        lap
+    }
+
+    /// Microseconds since the start.
+    pub(crate) fn total(&self) -> f64 {
+        micros(self.last - self.start)
+    }
+}
+
+/// A duration in microseconds.
+pub(crate) fn micros(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e3
+}

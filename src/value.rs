@@ -1,0 +1,309 @@
+//! Values as a host sees them: Rust types in, Rust types out, and a view of any type for those who print.
+
+use adumbra_ir::{Scalar, Type};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use std::fmt;
+
+/// A Rust type that a global, an input or an output can be read or set as.
+pub trait HostValue: Copy + sealed::Sealed {
+    /// The shading language's type for it.
+    fn ty() -> Type;
+    /// Writes its scalars, one word each.
+    fn write(self, words: &mut [u32]);
+    /// Reads its scalars, one word each.
+    fn read(words: &[u32]) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! host_scalars {
+    ($($ty:ty, $scalar:ident, $value:ident => $write:expr, $word:ident => $read:expr;)*) => { $(
+        impl sealed::Sealed for $ty {}
+
+        impl HostValue for $ty {
+            fn ty() -> Type {
+                Type::Scalar(Scalar::$scalar)
+            }
+            fn write(self, words: &mut [u32]) {
+                let $value = self;
+                words[0] = $write;
+            }
+            fn read(words: &[u32]) -> Self {
+                let $word = words[0];
+                $read
+            }
+        }
+    )* };
+}
+
+host_scalars! {
+    f32, F32, value => value.to_bits(), word => f32::from_bits(word);
+    i32, I32, value => value as u32, word => word as i32;
+    u32, U32, value => value, word => word;
+    bool, Bool, value => u32::from(value), word => word != 0;
+}
+
+macro_rules! host_floats {
+    ($($n:literal)*) => { $(
+        impl sealed::Sealed for [f32; $n] {}
+
+        impl HostValue for [f32; $n] {
+            fn ty() -> Type {
+                Type::Vector($n)
+            }
+            fn write(self, words: &mut [u32]) {
+                words.copy_from_slice(&self.map(f32::to_bits));
+            }
+            fn read(words: &[u32]) -> Self {
+                std::array::from_fn(|i| f32::from_bits(words[i]))
+            }
+        }
+
+        impl sealed::Sealed for [[f32; $n]; $n] {}
+
+        /// `m[row][column]`.
+        impl HostValue for [[f32; $n]; $n] {
+            fn ty() -> Type {
+                Type::Matrix($n)
+            }
+            fn write(self, words: &mut [u32]) {
+                words.copy_from_slice(self.map(|row| row.map(f32::to_bits)).as_flattened());
+            }
+            fn read(words: &[u32]) -> Self {
+                std::array::from_fn(|row| <[f32; $n]>::read(&words[$n * row..]))
+            }
+        }
+    )* };
+}
+
+host_floats! { 2 3 4 }
+
+/// Words together with the type that says what they mean. Closures and resources show as `closure` and `resource`: their words mean
+/// something to one evaluator alone.
+///
+/// It prints for people (`Display`: `(0.5, 1.0, 0.0)`) and serialises for programs: floats as the shortest decimal that reads back to
+/// the same bits, `"nan"`, `"inf"` and `"-inf"` as strings, vectors and arrays as arrays, matrices as arrays of rows, structs as objects.
+///
+/// ```
+/// use adumbra::{Type, View};
+/// let words = [0.1_f32.to_bits(), f32::INFINITY.to_bits()];
+/// let view = View::new(&Type::Vector(2), &words);
+/// assert_eq!(view.to_string(), "(0.1, inf)");
+/// assert_eq!(serde_json::to_string(&view).unwrap(), r#"[0.1,"inf"]"#);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View<'a> {
+    ty: &'a Type,
+    words: &'a [u32],
+}
+
+impl<'a> View<'a> {
+    /// The words as a value of that type.
+    ///
+    /// # Panics
+    /// If there is not one word for each scalar of the type.
+    pub fn new(ty: &'a Type, words: &'a [u32]) -> View<'a> {
+        assert_eq!(words.len(), ty.scalar_count(), "one word for each scalar");
+        View { ty, words }
+    }
+
+    /// What the words mean.
+    pub fn ty(&self) -> &'a Type {
+        self.ty
+    }
+
+    /// One word for each scalar, in order.
+    pub fn words(&self) -> &'a [u32] {
+        self.words
+    }
+
+    /// As a Rust value; `None` if the type is another.
+    pub fn get<T: HostValue>(&self) -> Option<T> {
+        (T::ty() == *self.ty).then(|| T::read(self.words))
+    }
+
+    /// The parts that a vector, matrix (rows), array or struct consists of, structs' with their names. A scalar has none.
+    fn for_each_part(&self, mut f: impl FnMut(Option<&'a str>, View<'a>)) {
+        const FLOAT: &Type = &Type::FLOAT;
+        const ROWS: [&Type; 3] = [&Type::Vector(2), &Type::Vector(3), &Type::Vector(4)];
+        let mut rest = self.words;
+        let mut part = |name, ty: &'a Type| {
+            let (words, others) = rest.split_at(ty.scalar_count());
+            rest = others;
+            f(name, View { ty, words });
+        };
+        match self.ty {
+            Type::Scalar(_) => {}
+            Type::Vector(n) => (0..*n).for_each(|_| part(None, FLOAT)),
+            Type::Matrix(n) => (0..*n).for_each(|_| part(None, ROWS[*n as usize - 2])),
+            Type::Array(element, n) => (0..*n).for_each(|_| part(None, element)),
+            Type::Struct(s) => s.members.iter().for_each(|(name, ty)| part(Some(name), ty)),
+        }
+    }
+}
+
+/// A float for programs: a JSON number that reads back to the same bits, or a string where JSON has no number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JsonFloat(pub f32);
+
+impl Serialize for JsonFloat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() {
+            serializer.serialize_f32(self.0)
+        } else {
+            serializer.collect_str(&HumanFloat(self.0))
+        }
+    }
+}
+
+/// A float for people: the shortest decimal that reads back to the same bits; `nan`, `inf`, `-inf`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HumanFloat(pub f32);
+
+impl fmt::Display for HumanFloat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_nan() {
+            f.write_str("nan")
+        } else {
+            write!(f, "{:?}", self.0)
+        }
+    }
+}
+
+impl Serialize for View<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.ty {
+            Type::Scalar(scalar) => {
+                let word = self.words[0];
+                match scalar {
+                    Scalar::F32 => JsonFloat(f32::from_bits(word)).serialize(serializer),
+                    Scalar::I32 => serializer.serialize_i32(word as i32),
+                    Scalar::U32 => serializer.serialize_u32(word),
+                    Scalar::Bool => serializer.serialize_bool(word != 0),
+                    Scalar::Closure | Scalar::Resource => serializer.serialize_str(scalar.name()),
+                }
+            }
+            Type::Struct(members) => {
+                let mut map = serializer.serialize_map(Some(members.members.len()))?;
+                let mut result = Ok(());
+                self.for_each_part(|name, part| {
+                    if result.is_ok() {
+                        result = map.serialize_entry(name.unwrap_or_default(), &part);
+                    }
+                });
+                result?;
+                map.end()
+            }
+            _ => {
+                let mut list = serializer.serialize_seq(None)?;
+                let mut result = Ok(());
+                self.for_each_part(|_, part| {
+                    if result.is_ok() {
+                        result = list.serialize_element(&part);
+                    }
+                });
+                result?;
+                list.end()
+            }
+        }
+    }
+}
+
+impl fmt::Display for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Type::Scalar(scalar) = self.ty {
+            let word = self.words[0];
+            return match scalar {
+                Scalar::F32 => HumanFloat(f32::from_bits(word)).fmt(f),
+                Scalar::I32 => (word as i32).fmt(f),
+                Scalar::U32 => word.fmt(f),
+                Scalar::Bool => (word != 0).fmt(f),
+                Scalar::Closure | Scalar::Resource => f.write_str(scalar.name()),
+            };
+        }
+        let (open, close) = match self.ty {
+            Type::Vector(_) => ("(", ")"),
+            Type::Matrix(_) | Type::Array(..) => ("[", "]"),
+            _ => ("{ ", " }"),
+        };
+        f.write_str(open)?;
+        let mut result = Ok(());
+        let mut first = true;
+        self.for_each_part(|name, part| {
+            if result.is_err() {
+                return;
+            }
+            let comma = if std::mem::take(&mut first) { "" } else { ", " };
+            result = match name {
+                Some(name) => write!(f, "{comma}{name}: {part}"),
+                None => write!(f, "{comma}{part}"),
+            };
+        });
+        result?;
+        f.write_str(close)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::types::StructType;
+    use std::sync::Arc;
+
+    fn json(x: f32) -> String {
+        serde_json::to_string(&JsonFloat(x)).unwrap()
+    }
+
+    #[test]
+    fn floats_read_back_to_the_same_bits() {
+        for (x, text) in [
+            (0.17684336, "0.17684336"),
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1e-45, "1e-45"),
+            (0.1, "0.1"),
+            (16777216.0, "16777216.0"),
+            (f32::NAN, "\"nan\""),
+            (f32::INFINITY, "\"inf\""),
+            (f32::NEG_INFINITY, "\"-inf\""),
+        ] {
+            assert_eq!(json(x), text);
+        }
+        for bits in (0..0x7f80_0000_u32).step_by(99_991) {
+            for x in [f32::from_bits(bits), -f32::from_bits(bits)] {
+                assert_eq!(json(x).parse::<f32>().unwrap().to_bits(), x.to_bits());
+                let human = HumanFloat(x).to_string();
+                assert_eq!(human.parse::<f32>().unwrap().to_bits(), x.to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn every_type_prints_in_one_line_and_serialises_by_shape() {
+        let pair = Type::Struct(Arc::new(StructType {
+            name: "pair".to_owned(),
+            members: vec![
+                ("n".to_owned(), Type::Scalar(Scalar::I32)),
+                (
+                    "flags".to_owned(),
+                    Type::Array(Arc::new(Type::Scalar(Scalar::Bool)), 2),
+                ),
+                ("m".to_owned(), Type::Matrix(2)),
+            ],
+        }));
+        let [one, half] = [1.0_f32, 0.5].map(f32::to_bits);
+        let words = [-3_i32 as u32, 1, 0, one, half, half, one];
+        let view = View::new(&pair, &words);
+        assert_eq!(
+            view.to_string(),
+            "{ n: -3, flags: [true, false], m: [(1.0, 0.5), (0.5, 1.0)] }"
+        );
+        assert_eq!(
+            serde_json::to_string(&view).unwrap(),
+            r#"{"n":-3,"flags":[true,false],"m":[[1.0,0.5],[0.5,1.0]]}"#
+        );
+        assert_eq!(view.get::<f32>(), None);
+    }
+}

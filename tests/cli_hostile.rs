@@ -1,0 +1,211 @@
+//! Hostile input to the command: it ends by itself, soon, with 0 or 1, and says something where it fails.
+
+mod command;
+
+use command::{Ran, adumbra, adumbra_with_input, scratch};
+
+/// Ends in order: not by a panic (101), not by a signal (no code at all).
+fn ends_in_order(ran: &Ran) {
+    assert!(ran.code == 0 || ran.code == 1, "{}", ran.code);
+    if ran.code == 1 {
+        assert!(ran.stderr.contains("Error"), "{}", ran.stderr);
+        assert!(ran.stderr.len() < 100_000, "{} bytes", ran.stderr.len());
+    }
+}
+
+fn run(name: &str, text: impl AsRef<[u8]>) -> Ran {
+    let file = scratch(name, text);
+    let ran = adumbra(["run", &file]);
+    ends_in_order(&ran);
+    ran
+}
+
+#[test]
+fn nested_parentheses() {
+    let text = format!(
+        "shader s(out float o) {{ o = {}1{}; }}",
+        "(".repeat(100_000),
+        ")".repeat(100_000)
+    );
+    assert_eq!(run("parentheses.adu", &text).code, 1);
+    let open = format!("shader s(out float o) {{ o = {}", "(".repeat(100_000));
+    assert_eq!(run("open.adu", &open).code, 1);
+    ends_in_order(&adumbra_with_input(["repl"], "(".repeat(100_000)));
+}
+
+#[test]
+fn a_million_terms() {
+    let sum = vec!["1"; 1_000_000].join("+");
+    assert_eq!(
+        run(
+            "terms.adu",
+            format!("shader s(out float o) {{ o = {sum}; }}")
+        )
+        .code,
+        1
+    );
+    ends_in_order(&adumbra_with_input(["repl"], format!("{sum}\n")));
+}
+
+#[test]
+fn random_bytes() {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut byte = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    let bytes: Vec<u8> = (0..1 << 20).map(|_| byte()).collect();
+    assert_eq!(run("random.adu", &bytes).code, 1);
+    let ascii: Vec<u8> = bytes.iter().map(|b| b % 96 + 32).collect();
+    assert_eq!(run("random_ascii.adu", &ascii).code, 1);
+    let file = scratch("random_check.adu", &bytes);
+    let ran = adumbra(["check", "--json", &file]);
+    assert_eq!(ran.code, 1);
+    let finding: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(finding["code"], "E0110");
+    ends_in_order(&adumbra_with_input(["repl"], &ascii));
+}
+
+#[test]
+fn large_arrays() {
+    run(
+        "array.adu",
+        "shader s(out float o) { float w[1000000]; w[999999] = 1; o = w[999999]; }",
+    );
+    run(
+        "arrays.adu",
+        "shader s(out float o) { float w[2000000000]; o = w[7]; }",
+    );
+    run(
+        "file_array.adu",
+        "const float w[1000000]; shader s(out float o) { o = w[7]; }",
+    );
+}
+
+#[test]
+fn endless_loops_and_recursion() {
+    assert_eq!(
+        run(
+            "loop.adu",
+            "shader s(out int o) { o = 1; while (true) { o += 1; } }"
+        )
+        .code,
+        1
+    );
+    assert_eq!(
+        run("for.adu", "shader s(out int o) { for (;;) {} o = 1; }").code,
+        1
+    );
+    assert_eq!(
+        run(
+            "recursion.adu",
+            "int f(int n) { return f(n + 1); } shader s(out int o) { o = f(0); }"
+        )
+        .code,
+        1
+    );
+    let mutual = "int g(int n); int f(int n) { return g(n) + 1; } int g(int n) { return f(n) + 1; } shader s(out int o) { o = f(0); }";
+    assert_eq!(run("mutual.adu", mutual).code, 1);
+}
+
+#[test]
+fn forty_functions_that_call_the_one_before_three_times() {
+    let mut text = "float f0(float x) { return sin(x); }\n".to_owned();
+    for i in 1..40 {
+        let j = i - 1;
+        text +=
+            &format!("float f{i}(float x) {{ return f{j}(x) + f{j}(x * 0.5) * f{j}(x + 1.0); }}\n");
+    }
+    text += "shader s(out float o) { o = f39(0.5); }\n";
+    run("tower.adu", &text);
+    let file = scratch("tower_derivs.adu", &text);
+    ends_in_order(&adumbra(["run", &file, "--derivs"]));
+}
+
+#[test]
+fn globals_that_are_no_numbers() {
+    let text = "shader s(out float o, out int n) { float x = global_value<x>; o = sin(x) + pow(x, x) / x; n = (int)x; }";
+    let file = scratch("nan.adu", text);
+    for x in ["nan", "inf", "-inf", "1e-45", "-0", "3.4028235e38"] {
+        let ran = adumbra([
+            "run",
+            &file,
+            "--derivs",
+            "--json",
+            "-g",
+            &format!("x={x}:{x}:{x}"),
+        ]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(serde_json::from_str::<serde_json::Value>(&ran.stdout).is_ok());
+    }
+}
+
+#[test]
+fn a_closure_that_doubles_in_each_turn() {
+    let text = "shader s(out closure c) { c = make_closure<glow>(1.0); for (int i = 0; i < 90; i += 1) c = c + c; }";
+    let ran = run("closure.adu", text);
+    assert!(ran.stdout.contains("more than"), "{ran:?}");
+    let file = scratch("closure_json.adu", text);
+    let ran = adumbra(["run", &file, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(json["outputs"]["c"]["value"], serde_json::Value::Null);
+}
+
+#[test]
+fn broken_bytecode() {
+    let source = scratch(
+        "whole.adu",
+        "float f(float x) { float w[4]; w[1] = x; return w[1] * sin(x); } shader s(out float o) { o = f(2.0) + f(3.0); }",
+    );
+    let whole = scratch("whole.adb", "");
+    let ran = adumbra(["emit", &source, "--stage", "bytecode", "-o", &whole]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let bytes = std::fs::read(&whole).unwrap();
+    for length in (4..bytes.len()).step_by(bytes.len() / 12) {
+        assert_eq!(run("truncated.adb", &bytes[..length]).code, 1);
+    }
+    for bit in (32..8 * bytes.len()).step_by(8 * bytes.len() / 25) {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(run("flipped.adb", &flipped).code, 1, "bit {bit}");
+    }
+}
+
+#[test]
+fn what_a_shader_says_never_commands_the_terminal() {
+    let ran = run(
+        "escape.adu",
+        "shader \x1b[2Js(out float o) { o = \"\x1b]0;title\x07\"; }",
+    );
+    assert!(
+        !ran.stderr.contains('\x1b') && !ran.stderr.contains('\x07'),
+        "{ran:?}"
+    );
+}
+
+/// Whoever reads the output may close it at any time.
+#[cfg(unix)]
+#[test]
+fn a_closed_output_is_no_panic() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_adumbra"))
+        .args(["repl"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().unwrap();
+    use std::io::Write;
+    // The command may be gone before everything is written.
+    let _ = stdin.write_all("u\n".repeat(10_000).as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        (output.status.code(), output.stderr.as_slice()),
+        (Some(0), &[][..])
+    );
+}

@@ -1,0 +1,226 @@
+//! The REPL as a pipe: sessions with what they print and how they end.
+
+mod command;
+
+use command::{Ran, adumbra, adumbra_with_input, scratch};
+
+fn session(text: &str) -> Ran {
+    adumbra_with_input([] as [&str; 0], text)
+}
+
+/// What a session printed that is to succeed without a word on standard error.
+fn said(text: &str) -> String {
+    let ran = session(text);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    ran.stdout
+}
+
+const QUARTER: &str = "value  0.25\nddx    0.001953125\nddy    0.0\n";
+
+#[test]
+fn a_fresh_session_has_u_and_v() {
+    assert_eq!(said("u"), QUARTER);
+    assert_eq!(said("v\n"), "value  0.5\nddx    0.0\nddy    0.001953125\n");
+    assert_eq!(said("u;"), QUARTER);
+    assert_eq!(adumbra_with_input(["repl"], "u").stdout, QUARTER);
+}
+
+#[test]
+fn nothing_is_printed_for_nothing() {
+    for text in [
+        "",
+        "\n\n  \n",
+        "// only a remark\n",
+        "/* over\n two lines */\n",
+        ";\n",
+    ] {
+        assert_eq!(said(text), "", "{text:?}");
+    }
+}
+
+#[test]
+fn variables_keep_value_and_derivatives() {
+    assert_eq!(said("t = 0.25 : 1.0/512 : 0\nt"), QUARTER);
+    assert_eq!(
+        said("w = 2 * u + v\nw"),
+        "value  1.0\nddx    0.00390625\nddy    0.001953125\n"
+    );
+    assert_eq!(said("u = 3\nu"), "value  3.0\nddx    0.0\nddy    0.0\n");
+    assert_eq!(
+        said("p = float2(u, v) : float2(1, 0) : float2(0, 1)\np.y"),
+        "value  0.5\nddx    0.0\nddy    1.0\n"
+    );
+    // Another type replaces the variable.
+    assert_eq!(said("n = 3; n + 1"), "value  4\n");
+    assert_eq!(
+        said("n = 3; n = float2(1, 2); n"),
+        "value  (1.0, 2.0)\nddx    (0.0, 0.0)\nddy    (0.0, 0.0)\n"
+    );
+    assert_eq!(
+        said("float x = 1; x += u; x *= 2; x"),
+        "value  2.5\nddx    0.00390625\nddy    0.0\n"
+    );
+}
+
+#[test]
+fn the_last_result_is_an_underscore() {
+    assert_eq!(
+        said("u\n_ + _"),
+        format!("{QUARTER}value  0.5\nddx    0.00390625\nddy    0.0\n")
+    );
+}
+
+#[test]
+fn functions_and_structs_can_be_defined_over_several_lines_and_again() {
+    let text =
+        "float f(float x)\n{\n    return 2 * x;\n}\nf(u)\nfloat f(float x) { return 4 * x; }\nf(u)";
+    assert_eq!(
+        said(text),
+        "value  0.5\nddx    0.00390625\nddy    0.0\nvalue  1.0\nddx    0.0078125\nddy    0.0\n"
+    );
+    let text = "struct s { float a; };\nfloat g() { s x; x.a = 3; return x.a; }\ng()";
+    assert_eq!(said(text), "value  3.0\nddx    0.0\nddy    0.0\n");
+    // One that others still need in its old form stays.
+    let ran = session(
+        "struct s { float a; };\nfloat g() { s x; x.a = 3; return x.a; }\nstruct s { float b; };\ng()",
+    );
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("value  3.0"), "{ran:?}");
+}
+
+#[test]
+fn an_expression_goes_on_over_lines() {
+    assert_eq!(
+        said("(u +\n\n u)"),
+        "value  0.5\nddx    0.00390625\nddy    0.0\n"
+    );
+    assert_eq!(
+        said("u +\nu"),
+        "value  0.5\nddx    0.00390625\nddy    0.0\n"
+    );
+}
+
+#[test]
+fn errors_never_end_a_session_but_are_its_status() {
+    for wrong in [
+        "nope",
+        "1 + )",
+        "u = )",
+        "float f() { return nope; }",
+        ":nosuch",
+        ":help nosuch",
+        ":load no/such/file",
+    ] {
+        let ran = session(&format!("{wrong}\nu\n"));
+        assert_eq!(ran.code, 1, "{wrong}: {ran:?}");
+        assert!(ran.stdout.ends_with(QUARTER), "{wrong}: {ran:?}");
+        assert!(!ran.stderr.is_empty());
+    }
+    let ran = session("float f(float x) {\n");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("ends too early"), "{ran:?}");
+    let ran = adumbra_with_input([] as [&str; 0], b"\xff\xfe\nu\n");
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, QUARTER), "{ran:?}");
+}
+
+#[test]
+fn faults_are_shown_and_a_stopped_point_fails() {
+    let ran = session("n = 0\n7 / n\n");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "value  0\n"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("W0802"), "{ran:?}");
+    let ran = session("int f() { while (true) {} return 1; }\nf()\nu\n");
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, QUARTER), "{ran:?}");
+    assert!(ran.stderr.contains("E0811"), "{ran:?}");
+}
+
+#[test]
+fn a_derivative_shows_no_derivatives() {
+    assert_eq!(said("ddx(u * u)"), "value  0.0009765625\n");
+}
+
+#[test]
+fn help_comes_from_the_ops_rows() {
+    let sine = said(":help sin");
+    assert!(sine.contains("sin(t)") && sine.contains("cos(t)"), "{sine}");
+    let all = said(":help");
+    for word in [":type EXPR", ":fd EXPR", ":quit", "smoothstep"] {
+        assert!(all.contains(word), "{word} in {all}");
+    }
+    assert!(said(":help :fd").contains("central differences"));
+    let ran = session(":help sinn");
+    assert!(ran.stderr.contains("did you mean `sin`"), "{ran:?}");
+    let ran = session(":hlep");
+    assert!(ran.stderr.contains("did you mean `:help`"), "{ran:?}");
+}
+
+#[test]
+fn commands_show_types_stages_and_variables() {
+    assert_eq!(said(":type float3(u, v, 0)"), "float3\n");
+    assert_eq!(said(":type 1 < 2"), "bool\n");
+    assert!(said(":demand sin(u)").contains("xy") || said(":demand sin(u)").contains(" x"));
+    assert!(said(":ir sin(u)").contains("sin"));
+    assert!(said(":bytecode sin(u)").contains("sin"));
+    assert_eq!(
+        said("sin(u)\n:ir").split_once("\n").unwrap().0,
+        said("sin(u)").split_once("\n").unwrap().0
+    );
+    assert_eq!(
+        said(":globals"),
+        "name  type   value  ddx          ddy\nu     float  0.25   0.001953125  0.0\nv     float  0.5    0.0          0.001953125\n"
+    );
+    assert!(said(":time sin(u)").contains("ns"));
+}
+
+#[test]
+fn derivatives_stand_beside_differences() {
+    let table = said(":fd sin(8 * u) * v");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0], ["here", "differences", "apart"]);
+    for (row, label) in rows[1..].iter().zip(["value", "ddx", "ddy"]) {
+        assert_eq!(row[0], label);
+        let [here, slow] = [row[1], row[2]].map(|x| x.parse::<f64>().unwrap());
+        assert!((here - slow).abs() < 1e-6 * slow.abs(), "{table}");
+    }
+    assert!(said("x = 0.0 : 1 : 0\n:fd abs(x)").contains("kink"));
+    assert!(said(":fd float2(u, v)").contains("ddy.y"));
+}
+
+#[test]
+fn files_come_into_scope_and_sessions_begin_anew() {
+    let file = scratch("session.adu", "float thrice(float x) { return 3 * x; }");
+    let ran = adumbra_with_input(["--with", &file], "thrice(u)");
+    assert_eq!(
+        ran.stdout, "value  0.75\nddx    0.005859375\nddy    0.0\n",
+        "{ran:?}"
+    );
+    let ran = session(&format!(":load {file}\nthrice(u)\n:reset\nthrice(u)\n"));
+    assert_eq!(ran.code, 1);
+    assert_eq!(
+        ran.stdout, "value  0.75\nddx    0.005859375\nddy    0.0\n",
+        "{ran:?}"
+    );
+    let again = said(&format!(":load {file}\n:load {file}\nthrice(1)"));
+    assert_eq!(again, "value  3.0\nddx    0.0\nddy    0.0\n");
+    assert_eq!(said("u = 7\n:reset\nu"), QUARTER);
+    assert_eq!(said("u\n:quit\nnope\n"), QUARTER);
+}
+
+#[test]
+fn options_reach_the_session() {
+    let ran = adumbra_with_input(["-g", "k=2:1:0"], "k * k");
+    assert_eq!(
+        ran.stdout, "value  4.0\nddx    4.0\nddy    0.0\n",
+        "{ran:?}"
+    );
+    let ran = adumbra_with_input(["repl", "--engine", "reference"], "u");
+    assert_eq!(ran.stdout, QUARTER);
+    let ran = adumbra(["--with", "no/such/file.adu"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+}
