@@ -251,18 +251,18 @@ impl<'a> Checker<'a, '_> {
         if text.len() > MAX_LENGTH || asked > MAX_ASKED {
             return None;
         }
-        let bound = match text.len() {
+        let letters = match text.len() {
             0..=2 => 1,
             3..=5 => 2,
             _ => 3,
         };
         let mut best: Option<(usize, &str)> = None;
-        let near = names.filter(|name| name.len().abs_diff(text.len()) <= bound);
+        let near = names.filter(|name| name.len().abs_diff(text.len()) <= letters);
         for name in near.take(MAX_COMPARED) {
             let distance = distance(text, name);
-            let shares_nothing = distance >= name.len().max(text.len());
+            let shares_nothing = distance >= 2 * name.len().max(text.len());
             if distance > 0
-                && distance <= bound
+                && distance <= 2 * letters
                 && !shares_nothing
                 && best.is_none_or(|(least, _)| distance < least)
             {
@@ -285,7 +285,7 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     all.join(", ")
 }
 
-/// How many letters have to be changed, added, left out or swapped with their neighbour; another case counts half, rounded up.
+/// Twice how many letters have to be changed, added, left out or swapped with their neighbour; another case counts half.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut before: Vec<usize> = Vec::new();
@@ -308,7 +308,7 @@ fn distance(a: &str, b: &str) -> usize {
         }
         before = std::mem::replace(&mut last, row);
     }
-    last[b.len()].div_ceil(2)
+    last[b.len()]
 }
 
 #[cfg(test)]
@@ -318,10 +318,10 @@ mod tests {
     #[test]
     fn distances() {
         assert_eq!(distance("sin", "sin"), 0);
-        assert_eq!(distance("sni", "sin"), 1);
-        assert_eq!(distance("sinn", "sin"), 1);
+        assert_eq!(distance("sni", "sin"), 2);
+        assert_eq!(distance("sinn", "sin"), 2);
         assert_eq!(distance("Sin", "sin"), 1);
-        assert_eq!(distance("colour", "color"), 1);
-        assert_eq!(distance("abc", "xyz"), 3);
+        assert_eq!(distance("colour", "color"), 2);
+        assert_eq!(distance("abc", "xyz"), 6);
     }
 }

@@ -1,10 +1,15 @@
 //! Programs from text to IR, evaluated by the reference evaluator.
 
+mod declarations;
+mod errors;
+mod flow;
+mod session;
 mod snippets;
+mod values;
 
 use crate::check::tree::FunctionId;
-use crate::check::{Request, check};
-use crate::{Interner, lower, parse};
+use crate::check::{Given, Request, check};
+use crate::{Interner, Reply, lower, parse, parse_repl};
 use adumbra_ir::eval::{Options, Outcome, Point, Shadows, Slot, evaluate};
 use adumbra_ir::host::ConstantTexture;
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Scalar, Type};
@@ -100,6 +105,11 @@ fn floats(text: &str) -> Vec<f32> {
     outputs(text).iter().map(|slot| slot.float).collect()
 }
 
+/// The words among the outputs, as ints.
+fn ints(text: &str) -> Vec<i32> {
+    outputs(text).iter().map(|slot| slot.word as i32).collect()
+}
+
 /// A shader of this body with the outputs `o0`, `o1`, … of this type.
 fn shader(ty: &str, outputs: usize, before: &str, body: &str) -> String {
     let outputs: Vec<String> = (0..outputs).map(|i| format!("out {ty} o{i}")).collect();
@@ -109,10 +119,53 @@ fn shader(ty: &str, outputs: usize, before: &str, body: &str) -> String {
     )
 }
 
+/// One float expression.
+fn float(expr: &str) -> f32 {
+    floats(&shader("float", 1, "", &format!("o0 = {expr};")))[0]
+}
+
+/// One int expression.
+fn int(expr: &str) -> i32 {
+    ints(&shader("int", 1, "", &format!("o0 = {expr};")))[0]
+}
+
 /// Codes of what is found, in order.
 fn codes(text: &str) -> Vec<Code> {
     match compile(text) {
         Ok((_, warnings)) => warnings.iter().map(|d| d.code).collect(),
         Err(diagnostics) => diagnostics.iter().map(|d| d.code).collect(),
     }
+}
+
+/// What one entry of a session gives: names with their scalars.
+fn entry(text: &str) -> Result<Vec<(Given, Vec<Slot>)>, Vec<Diagnostic>> {
+    let (arena, mut interner) = (Bump::new(), Interner::new());
+    let Reply::Complete([entry]) = parse_repl(&arena, &mut interner, FileId::MAIN, text) else {
+        panic!("not one entry: {text}");
+    };
+    let request = Request {
+        files: &[],
+        globals: &globals(),
+        entry: Some(*entry),
+    };
+    let checked = check(&arena, &mut interner, request);
+    if checked.diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(checked.diagnostics);
+    }
+    let (id, given) = checked.entry.expect("an entry was asked for");
+    let module = lower(&checked.program, &interner, id).map_err(|diagnostic| vec![diagnostic])?;
+    verified(&module);
+    let options = Options {
+        shadows: Shadows::Full,
+        ..Options::default()
+    };
+    let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
+    let outcome = evaluate(&module, &point(&module), &options, &mut textures);
+    let mut slots = outcome.outputs.into_iter();
+    let given = given.into_iter().zip(&module.outputs);
+    let given = given.map(|(given, output)| {
+        let scalars = slots.by_ref().take(output.ty.scalar_count()).collect();
+        (given, scalars)
+    });
+    Ok(given.collect())
 }

@@ -1,0 +1,268 @@
+//! Programs that are refused, each with one finding of its code, and what is warned about.
+
+use super::*;
+
+/// Statements in a shader with a float output `o`, after a preamble that has one of everything.
+fn in_shader(body: &str) -> String {
+    format!(
+        "struct pair {{ float a; int n; }}; texture2d wood; const float K = 2; float half_of(float x) {{ return x / 2; }} void nothing() {{}}
+         void set(out float x) {{ x = 1; }} float two(float a, float b) {{ return a; }}
+         shader main(out float o) {{ float f = 1; int i = 2; bool b = true; float2 v2 = float2(1, 2); float3 v = float3(1); pair p; closure c; float w[4];
+         {body}
+         }}"
+    )
+}
+
+#[test]
+fn one_error_each() {
+    let statements: &[(&str, Code)] = &[
+        ("o = q;", Code::UnknownName),
+        ("o = half_off(1);", Code::UnknownFunction),
+        ("pear q;", Code::UnknownType),
+        ("o = p.b;", Code::UnknownMember),
+        ("o = v.q;", Code::UnknownMember),
+        ("o = v2.z;", Code::UnknownMember),
+        ("o = f.x;", Code::UnknownMember),
+        ("o = w.length;", Code::UnknownMember),
+        ("o = global_value<z>;", Code::UnknownGlobal),
+        ("v = texture2d_sample<stone>(0, 0);", Code::UnknownTexture),
+        ("float f = 2;", Code::Redeclared),
+        ("o = half_of;", Code::NotAValue),
+        ("o = wood;", Code::NotAValue),
+        ("o = sin;", Code::NotAValue),
+        ("main(o);", Code::NotAValue),
+        ("void q;", Code::BadVariableType),
+        ("texture2d q;", Code::BadVariableType),
+        ("double q = 1;", Code::UnsupportedType),
+        ("int2 q;", Code::UnsupportedType),
+        ("i = 1.5;", Code::TypeMismatch),
+        ("i = f;", Code::TypeMismatch),
+        ("int q = 1.5;", Code::TypeMismatch),
+        ("v = 1.0;", Code::TypeMismatch),
+        ("v = v2;", Code::TypeMismatch),
+        ("v2 = v;", Code::TypeMismatch),
+        ("b = 1;", Code::TypeMismatch),
+        ("f = b;", Code::TypeMismatch),
+        ("f = nothing();", Code::TypeMismatch),
+        ("o = half_of(v);", Code::TypeMismatch),
+        ("o = sin(b);", Code::TypeMismatch),
+        ("o = min(v, v2).x;", Code::TypeMismatch),
+        ("o = b ? v : 1.0;", Code::TypeMismatch),
+        ("o = v + v2;", Code::BadOperand),
+        ("o = p + 1;", Code::BadOperand),
+        ("o = f & 1;", Code::BadOperand),
+        ("o = f << 1;", Code::BadOperand),
+        ("b = v == v;", Code::BadOperand),
+        ("b = v < v;", Code::BadOperand),
+        ("f = -p;", Code::BadOperand),
+        ("i = ~f;", Code::BadOperand),
+        ("if (v) o = 1;", Code::BadCondition),
+        ("while (p) o = 1;", Code::BadCondition),
+        ("o = half_of();", Code::ArgumentCount),
+        ("o = half_of(1, 2);", Code::ArgumentCount),
+        ("o = sin(1, 2);", Code::ArgumentCount),
+        ("o = clamp(1, 2);", Code::ArgumentCount),
+        ("v = texture2d_sample<wood>(1);", Code::ArgumentCount),
+        ("o = dot(v, v2);", Code::NoOverload),
+        ("1 = 2;", Code::NotAPlace),
+        ("f + 1 = 2;", Code::NotAPlace),
+        ("v.xx = v2;", Code::NotAPlace),
+        ("half_of(1)++;", Code::NotAPlace),
+        ("K = 3;", Code::WriteToConst),
+        ("const float q = 1; q += 1;", Code::WriteToConst),
+        ("const float3 q = v; q.x = 1;", Code::WriteToConst),
+        ("set(1);", Code::OutArgument),
+        ("set(f + 1);", Code::OutArgument),
+        ("set(K);", Code::WriteToConst),
+        ("set(i);", Code::TypeMismatch),
+        ("i = b + 1;", Code::BoolArithmetic),
+        ("i = 2 * b;", Code::BoolArithmetic),
+        ("b = b & b;", Code::BoolArithmetic),
+        ("b++;", Code::BoolArithmetic),
+        ("v = float3(1, 2);", Code::BadConstructor),
+        ("v = float3(v, 2);", Code::BadConstructor),
+        ("v = float3(p, 1, 2);", Code::BadConstructor),
+        ("f = float(v);", Code::BadCast),
+        ("f = (float)p;", Code::BadCast),
+        ("o = f[0];", Code::BadIndex),
+        ("o = p[0];", Code::BadIndex),
+        ("o = w[f];", Code::TypeMismatch),
+        ("float q[2] = { 1, 2, 3 };", Code::BadInitializer),
+        ("pair q = { 1, 2, 3 };", Code::BadInitializer),
+        ("float3 q = { 1, 2 };", Code::BadInitializer),
+        ("float q = { 1 };", Code::BadInitializer),
+        ("float q[0];", Code::BadArraySize),
+        ("float q[-1];", Code::BadArraySize),
+        ("float q[1.5];", Code::BadArraySize),
+        ("float q[];", Code::BadArraySize),
+        ("break;", Code::BreakOutsideLoop),
+        ("if (b) continue;", Code::BreakOutsideLoop),
+        ("return 1;", Code::BadReturn),
+        ("o = ddx(i);", Code::BadDerivative),
+        ("o = ddy(b);", Code::BadDerivative),
+        ("o = ddx(1);", Code::BadDerivative),
+        ("c = ddx(c);", Code::BadDerivative),
+        ("c = c - c;", Code::ClosureArithmetic),
+        ("c = c * c;", Code::ClosureArithmetic),
+        ("c = c / 2;", Code::ClosureArithmetic),
+        ("c = c + 1;", Code::ClosureArithmetic),
+        ("c = v2 * c;", Code::ClosureArithmetic),
+        ("c = make_closure<x>(p);", Code::BadClosureArgument),
+        ("float3x3 m;", Code::NotBuiltYet),
+        ("float q[i];", Code::NotBuiltYet),
+        ("float q[2][2];", Code::NotBuiltYet),
+        (
+            "v = texture2d_sample_level<wood>(0, 0, 1);",
+            Code::NotBuiltYet,
+        ),
+        ("float q[10000000];", Code::TooManyElements),
+        ("float q[200000]; float r[200000];", Code::TooManyElements),
+    ];
+    for (statement, code) in statements {
+        assert_eq!(codes(&in_shader(statement)), [*code], "{statement}");
+    }
+    assert_eq!(codes(&in_shader("")), []);
+}
+
+#[test]
+fn one_error_each_at_file_level() {
+    let files: &[(&str, Code)] = &[
+        (
+            "float f(float x) { if (x > 0) return 1; }",
+            Code::MissingReturn,
+        ),
+        (
+            "float f() { while (true) { if (f() > 1) break; } }",
+            Code::MissingReturn,
+        ),
+        (
+            "float f(int n) { for (int i = 0; i < n; ++i) return 1; }",
+            Code::MissingReturn,
+        ),
+        ("float f() {}", Code::MissingReturn),
+        ("float f() { return; }", Code::BadReturn),
+        ("void f() { return 1; }", Code::BadReturn),
+        ("struct s { s inner; };", Code::RecursiveStruct),
+        (
+            "struct a { b x; }; struct b { a x; };",
+            Code::RecursiveStruct,
+        ),
+        ("struct s { float x; float x; };", Code::Redeclared),
+        ("struct s { float x = 1; };", Code::BadInitializer),
+        (
+            "struct s { float x; }; struct s { float y; };",
+            Code::Redeclared,
+        ),
+        ("float f(float a, float a) { return a; }", Code::Redeclared),
+        (
+            "float f(float a) { return a; } float f(float b) { return b; }",
+            Code::Redeclared,
+        ),
+        (
+            "float f(float a) { return a; } int f(float b) { return 1; }",
+            Code::Redeclared,
+        ),
+        ("const float a = 1; const float a = 2;", Code::Redeclared),
+        ("shader s() {} shader s() {}", Code::Redeclared),
+        ("float f(float x);", Code::NeverDefined),
+        (
+            "float f(float x); float g(float y) { return f(y); }",
+            Code::NeverDefined,
+        ),
+        ("void f(const float x) { x = 1; }", Code::WriteToConst),
+        (
+            "float f(int a, float b) { return 1; } float f(float a, int b) { return 2; } float g() { return f(1, 2); }",
+            Code::AmbiguousOverload,
+        ),
+        (
+            "float f(int a) { return 1; } float f(bool a) { return 2; } float g() { return f(1.5); }",
+            Code::NoOverload,
+        ),
+        ("const float a = global_value<x>;", Code::NotConstant),
+        ("shader s(float x = global_value<x>) {}", Code::NotConstant),
+        (
+            "float g() { return 1; } const float a = g();",
+            Code::NotConstant,
+        ),
+        ("shader s(closure c) {}", Code::BadShaderParameter),
+        ("shader s(inout float x) {}", Code::BadShaderParameter),
+        (
+            "shader s(out float x[4096], out float y) {}",
+            Code::BadShaderParameter,
+        ),
+        ("void f(texture2d t) {}", Code::BadVariableType),
+        ("float f(float w[]) { return 1; }", Code::BadArraySize),
+        ("shader_resource tab;", Code::NotBuiltYet),
+        (
+            "void f(int n) { switch (n) { case 1: break; default: f(2); } }",
+            Code::NotBuiltYet,
+        ),
+    ];
+    for (file, code) in files {
+        assert_eq!(codes(file), [*code], "{file}");
+    }
+}
+
+#[test]
+fn several_errors_and_no_cascades() {
+    let text = in_shader(
+        "float a = q; float b2 = a + 1; v.x = a; zap(a); o = a * b2 + v; if (a) f = a; o = zap(a) + v2;",
+    );
+    let expected = [
+        Code::UnknownName,
+        Code::UnknownFunction,
+        Code::TypeMismatch,
+        Code::UnknownFunction,
+    ];
+    assert_eq!(codes(&text), expected);
+    let text = "float f(nope x, float y) { return x + y; } float g() { return f(1, 2) + true; } struct s { nope2 a; }; float h(s t) { return t.a; }";
+    assert_eq!(codes(text), [Code::UnknownType, Code::UnknownType]);
+}
+
+#[test]
+fn findings_have_labels_and_help() {
+    let statements = [
+        "o = q;",
+        "o = half_off(1);",
+        "i = 1.5;",
+        "K = 3;",
+        "o = ddx(i);",
+        "c = c - c;",
+        "float q[];",
+        "o = dot(v, v2);",
+    ];
+    for statement in statements {
+        let diagnostics = compile(&in_shader(statement)).unwrap_err();
+        for d in diagnostics {
+            assert!(!d.label.is_empty() && d.help.is_some(), "{d:?}");
+            assert!(d.span.end > d.span.start, "{d:?}");
+        }
+    }
+}
+
+#[test]
+fn suggestions() {
+    let help = |statement: &str| {
+        let diagnostics = compile(&in_shader(statement)).unwrap_err();
+        diagnostics[0].help.clone().unwrap()
+    };
+    assert_eq!(help("o = half_off(1);"), "did you mean `half_of`?");
+    assert_eq!(
+        help("o = smothstep(0, 1, f);"),
+        "did you mean `smoothstep`?"
+    );
+    assert_eq!(help("o = normalise(v).x;"), "did you mean `normalize`?");
+    assert_eq!(
+        help("v = texture2d_sample<woods>(0, 0);"),
+        "did you mean `wood`?"
+    );
+    assert_eq!(help("pari q;"), "did you mean `pair`?");
+    assert_eq!(help("o = global_value<X>;"), "did you mean `x`?");
+    assert_eq!(
+        help("o = x;"),
+        "read the host's global with `global_value<x>`"
+    );
+    assert_eq!(help("int q = f;"), "convert it: `(int)x`");
+    assert_eq!(help("v = f;"), "make a vector of it: `float3(x)`");
+    assert!(help("o = global_value<zzzzzz>;").contains("`x`, `y`, `p`, `n`, `flag`"));
+}

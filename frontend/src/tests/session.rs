@@ -1,0 +1,94 @@
+//! What is typed into `eval` and the REPL.
+
+use super::*;
+
+fn names(given: &[(Given, Vec<Slot>)]) -> Vec<Given> {
+    given.iter().map(|(given, _)| given.clone()).collect()
+}
+
+fn variable(name: &str) -> Given {
+    Given::Variable(name.to_owned())
+}
+
+#[test]
+fn an_expression_of_globals() {
+    let given = entry("x * y + p.z").unwrap();
+    assert_eq!(names(&given), [Given::Value]);
+    let value = given[0].1[0];
+    assert_eq!((value.float, value.shadows), (3.75, [0.5 + 0.3, 1.5 + 0.6]));
+}
+
+#[test]
+fn values_of_any_type() {
+    assert_eq!(entry("p.xy").unwrap()[0].1.len(), 2);
+    assert_eq!(entry("n > 3").unwrap()[0].1[0].word, 1);
+    assert_eq!(entry("n / 2").unwrap()[0].1[0].word, 2);
+    assert_eq!(entry("make_closure<glow>(x)").unwrap()[0].0, Given::Value);
+    assert_eq!(names(&entry("x;").unwrap()), [Given::Value]);
+}
+
+#[test]
+fn assigning_makes_a_variable() {
+    let given = entry("w = sin(x) * 0 + x").unwrap();
+    assert_eq!(names(&given), [variable("w")]);
+    assert_eq!(given[0].1[0].shadows, [1.0, 0.0]);
+    // A variable keeps its type if the value fits it.
+    let given = entry("x = 2").unwrap();
+    assert_eq!(
+        (names(&given), given[0].1[0].float),
+        (vec![variable("x")], 2.0)
+    );
+    let given = entry("n = p").unwrap();
+    assert_eq!((names(&given), given[0].1.len()), (vec![variable("n")], 3));
+    let given = entry("x = x + 1").unwrap();
+    assert_eq!(given[0].1[0].float, 2.5);
+}
+
+#[test]
+fn what_a_statement_writes_comes_out() {
+    let given = entry("for (int i = 0; i < 3; ++i) { x += 1; p.y = x; float local = y; }").unwrap();
+    assert_eq!(names(&given), [variable("x"), variable("p")]);
+    assert_eq!(given[0].1[0].float, 4.5);
+    assert_eq!(given[1].1[1].float, 4.5);
+    assert_eq!(names(&entry("x += 1").unwrap()), [variable("x")]);
+    let given = entry("n++").unwrap();
+    assert_eq!(names(&given), [Given::Value, variable("n")]);
+    assert_eq!((given[0].1[0].word, given[1].1[0].word), (5, 6));
+    let given = entry("float a = 1, b = a + x;").unwrap();
+    assert_eq!(names(&given), [variable("a"), variable("b")]);
+    assert_eq!(given[1].1[0].float, 2.5);
+}
+
+#[test]
+fn seeds() {
+    let given = entry("u = 1 : 1.0/512 : 0").unwrap();
+    assert_eq!(
+        names(&given),
+        [Given::Seed("u".to_owned()), Given::SeedDdx, Given::SeedDdy]
+    );
+    let values: Vec<f32> = given.iter().map(|(_, slots)| slots[0].float).collect();
+    assert_eq!(values, [1.0, 1.0 / 512.0, 0.0]);
+    assert_eq!(
+        entry("v = float2(1, 2) : float2(0) : float2(1)").unwrap()[2]
+            .1
+            .len(),
+        2
+    );
+    assert_eq!(
+        entry("u = true : 0 : 0").unwrap_err()[0].code,
+        Code::BadDerivative
+    );
+    assert_eq!(
+        entry("u = p : 0 : 0").unwrap_err()[0].code,
+        Code::TypeMismatch
+    );
+}
+
+#[test]
+fn errors_of_entries() {
+    let code = |text: &str| entry(text).unwrap_err()[0].code;
+    assert_eq!(code("q + 1"), Code::UnknownName);
+    assert_eq!(code("return 3;"), Code::BadReturn);
+    assert_eq!(code("w = w + 1"), Code::UnknownName);
+    assert_eq!(code("break;"), Code::BreakOutsideLoop);
+}
