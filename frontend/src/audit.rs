@@ -1,44 +1,57 @@
 //! What the grammar lets pass and no later stage should meet: trees that are too high, and chained comparisons.
 //!
-//! Walks the tree of each item once. Recursion ends at [`MAX_HEIGHT`].
+//! Walks each tree once, as soon as it is whole and while it is still in the cache. Recursion ends at [`MAX_HEIGHT`].
 
 use crate::ast::{
-    Block, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, Initializer,
+    Block, Declaration, Declarator, Dimension, Entry, Expr, ExprKind, ForInit, Initializer,
     InitializerKind, Item, ItemKind, Stmt, StmtKind,
 };
 use crate::limits::{MAX_DIAGNOSTICS, MAX_HEIGHT};
 use adumbra_ir::{Code, Diagnostic, Span};
 
-/// The errors in the shape of a tree.
-pub(crate) struct Audit<'s> {
-    text: &'s str,
+/// The errors in the shape of trees.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// At most [`MAX_DIAGNOSTICS`] and one more.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// The height at which we are, counted from the item down.
+    /// Whether some tree is higher than [`MAX_HEIGHT`].
+    pub(crate) is_too_high: bool,
+}
+
+/// A walk over one tree.
+pub(crate) struct Audit<'s> {
+    /// What the tree was read from.
+    text: &'s str,
+    findings: &'s mut Findings,
+    /// The height at which we are, counted from the root down.
     depth: usize,
-    /// Whether the height of what we are in was reported.
+    /// Whether this tree's height was reported.
     is_reported: bool,
-    is_too_high: bool,
 }
 
 impl<'s> Audit<'s> {
-    /// `text` is what the tree was read from.
-    pub(crate) fn new(text: &'s str) -> Audit<'s> {
+    /// `text` is what the tree was read from; what is wrong with it is added to `findings`.
+    pub(crate) fn new(text: &'s str, findings: &'s mut Findings) -> Audit<'s> {
         Audit {
             text,
-            diagnostics: Vec::new(),
+            findings,
             depth: 0,
             is_reported: false,
-            is_too_high: false,
         }
     }
 
-    /// Whether some tree was higher than [`MAX_HEIGHT`].
-    pub(crate) fn is_too_high(&self) -> bool {
-        self.is_too_high
+    /// What was typed into the REPL.
+    pub(crate) fn entry(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Seed {
+                value, ddx, ddy, ..
+            } => self.exprs(&[value, ddx, ddy]),
+            Entry::Statement(statement) => self.statement(statement),
+            Entry::Item(item) => self.item(item),
+        }
     }
 
     pub(crate) fn item(&mut self, item: &Item) {
-        self.is_reported = false;
         match item.kind {
             ItemKind::Function(function) => {
                 for parameter in function.parameters {
@@ -86,7 +99,7 @@ impl<'s> Audit<'s> {
         if self.depth == MAX_HEIGHT {
             if !self.is_reported {
                 self.is_reported = true;
-                self.is_too_high = true;
+                self.findings.is_too_high = true;
                 let message = format!("more than {MAX_HEIGHT} operations on top of each other");
                 self.report(
                     Diagnostic::new(Code::NestingTooDeep, span, message)
@@ -110,7 +123,7 @@ impl<'s> Audit<'s> {
         }
     }
 
-    pub(crate) fn statement(&mut self, statement: &Stmt) {
+    fn statement(&mut self, statement: &Stmt) {
         self.down(statement.span, |s| match statement.kind {
             StmtKind::Declaration(declaration) => s.declaration(declaration),
             StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => s.expr(expr),
@@ -237,8 +250,8 @@ impl<'s> Audit<'s> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() <= MAX_DIAGNOSTICS {
-            self.diagnostics.push(diagnostic);
+        if self.findings.diagnostics.len() <= MAX_DIAGNOSTICS {
+            self.findings.diagnostics.push(diagnostic);
         }
     }
 }

@@ -18,6 +18,7 @@ pub(crate) use failure::Failure;
 pub(crate) use item::{entries, file, lone_expression};
 
 use crate::ast::{Expr, ExprKind, Name, TypeKeyword};
+use crate::audit::{Audit, Findings};
 use crate::interner::Symbol;
 use crate::token::{Kind, KindSet, Tokens};
 use adumbra_ir::Span;
@@ -25,6 +26,7 @@ use bumpalo::Bump;
 use chumsky::extra::{Full, SimpleState};
 use chumsky::input::{InputRef, MapExtra};
 use chumsky::prelude::*;
+use std::cell::RefCell;
 
 /// What every rule carries along: the error type and the [`Builder`].
 pub(crate) type Extra<'t, 'a> = Full<Failure, SimpleState<Builder<'t, 'a>>, ()>;
@@ -43,6 +45,10 @@ type Reader<'t, 'p, 'a> = InputRef<'t, 'p, &'t [Kind], Extra<'t, 'a>>;
 pub(crate) struct Builder<'t, 'a> {
     pub(crate) arena: &'a Bump,
     pub(crate) tokens: &'t Tokens,
+    /// What the tokens were read from.
+    pub(crate) text: &'t str,
+    /// What is wrong with whole trees.
+    pub(crate) findings: &'t RefCell<Findings>,
     /// Whether the end of the input ends a statement as `;` does.
     pub(crate) end_is_semicolon: bool,
 }
@@ -69,6 +75,11 @@ impl<'a> Builder<'_, 'a> {
             symbol: Symbol(self.tokens.tokens[index].value),
             span: self.tokens.span(index),
         }
+    }
+
+    /// Looks through a tree that is whole.
+    fn audit(self, visit: impl FnOnce(&mut Audit)) {
+        visit(&mut Audit::new(self.text, &mut self.findings.borrow_mut()));
     }
 
     fn expr(self, kind: ExprKind<'a>, span: Span) -> &'a Expr<'a> {

@@ -4,7 +4,7 @@
 //! parsed; whatever else is wrong costs only its own place.
 
 use crate::ast::{Entry, Expr, ExprKind, File};
-use crate::audit::Audit;
+use crate::audit::Findings;
 use crate::brackets;
 use crate::explain::explain;
 use crate::grammar::{self, Builder, Failure, Rule};
@@ -17,6 +17,7 @@ use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
 use chumsky::Parser;
 use chumsky::extra::SimpleState;
+use std::cell::RefCell;
 
 /// What the REPL reads in one go.
 #[derive(Clone, Debug)]
@@ -40,15 +41,9 @@ pub fn parse<'a>(
 ) -> (File<'a>, Vec<Diagnostic>) {
     let mut source = Source::new(interner, file, text, false);
     let (items, failures) = source.run(arena, grammar::file());
-    let items = items.unwrap_or_default();
     source.explain(&failures);
-    let mut audit = Audit::new(text);
-    items.iter().for_each(|item| audit.item(item));
-    let is_too_high = audit.is_too_high();
-    source.diagnostics.append(&mut audit.diagnostics);
     let file = File {
-        // Nobody is to walk a tree that is too high.
-        items: if is_too_high { &[] } else { items },
+        items: items.unwrap_or_default(),
         span: Span::new(file, 0, text.len().min(MAX_SOURCE) as u32),
     };
     (file, source.finish())
@@ -64,11 +59,7 @@ pub fn parse_expression<'a>(
     let mut source = Source::new(interner, file, text, true);
     let (parsed, failures) = source.run(arena, grammar::lone_expression());
     source.explain(&failures);
-    let mut audit = Audit::new(text);
-    parsed.into_iter().for_each(|expr| audit.expr(expr));
-    let sound = parsed.filter(|_| !audit.is_too_high());
-    source.diagnostics.append(&mut audit.diagnostics);
-    let expr = sound.unwrap_or_else(|| {
+    let expr = parsed.unwrap_or_else(|| {
         arena.alloc(Expr {
             kind: ExprKind::Broken,
             span: Span::new(file, 0, text.len().min(MAX_SOURCE) as u32),
@@ -87,25 +78,13 @@ pub fn parse_repl<'a>(
 ) -> Reply<'a> {
     let mut source = Source::new(interner, file, text, true);
     let (entries, failures) = source.run(arena, grammar::entries());
-    let entries = entries.unwrap_or_default();
     source.explain(&failures);
     if source.is_unfinished {
         return Reply::Incomplete;
     }
-    let mut audit = Audit::new(text);
-    for entry in entries {
-        match entry {
-            Entry::Seed {
-                value, ddx, ddy, ..
-            } => [value, ddx, ddy].into_iter().for_each(|e| audit.expr(e)),
-            Entry::Statement(statement) => audit.statement(statement),
-            Entry::Item(item) => audit.item(item),
-        }
-    }
-    source.diagnostics.append(&mut audit.diagnostics);
     match source.finish() {
         wrong if wrong.iter().any(Diagnostic::is_error) => Reply::Wrong(wrong),
-        _ => Reply::Complete(entries),
+        _ => Reply::Complete(entries.unwrap_or_default()),
     }
 }
 
@@ -114,6 +93,8 @@ struct Source<'s> {
     text: &'s str,
     tokens: Tokens,
     diagnostics: Vec<Diagnostic>,
+    /// What is wrong with whole trees.
+    findings: RefCell<Findings>,
     /// Whether the end of the text ends a statement as `;` does.
     end_is_semicolon: bool,
     /// Whether all that is wrong is that the text ends too early.
@@ -134,6 +115,7 @@ impl<'s> Source<'s> {
                 text,
                 tokens: Tokens::default(),
                 diagnostics: vec![too_long(file, text.len())],
+                findings: RefCell::default(),
                 end_is_semicolon,
                 is_unfinished: false,
                 is_refused: true,
@@ -160,13 +142,14 @@ impl<'s> Source<'s> {
             text,
             tokens,
             diagnostics,
+            findings: RefCell::default(),
             end_is_semicolon,
             is_unfinished: is_unfinished && !is_refused,
             is_refused,
         }
     }
 
-    /// Puts the tokens through `rule`; `None` if nothing could be made of them.
+    /// Puts the tokens through `rule`; `None` if nothing could be made of them, or if nobody is to walk it since it is too high.
     fn run<'t, 'a: 't, O>(
         &'t self,
         arena: &'a Bump,
@@ -178,10 +161,15 @@ impl<'s> Source<'s> {
         let mut state = SimpleState(Builder {
             arena,
             tokens: &self.tokens,
+            text: self.text,
+            findings: &self.findings,
             end_is_semicolon: self.end_is_semicolon,
         });
-        rule.parse_with_state(&self.tokens.kinds[..], &mut state)
-            .into_output_errors()
+        let (output, failures) = rule
+            .parse_with_state(&self.tokens.kinds[..], &mut state)
+            .into_output_errors();
+        let is_too_high = self.findings.borrow().is_too_high;
+        (output.filter(|_| !is_too_high), failures)
     }
 
     /// Takes in the grammar's failures, but for those that follow from what is reported already.
@@ -218,6 +206,7 @@ impl<'s> Source<'s> {
     /// All findings in the order of the text, the first [`MAX_DIAGNOSTICS`] of them.
     fn finish(self) -> Vec<Diagnostic> {
         let mut diagnostics = self.diagnostics;
+        diagnostics.extend(self.findings.into_inner().diagnostics);
         diagnostics.sort_by_key(|d| d.span.start);
         if let Some(next) = diagnostics.get(MAX_DIAGNOSTICS) {
             let message = format!("there are more than {MAX_DIAGNOSTICS} errors");

@@ -38,6 +38,10 @@ pub(crate) fn lone_expression<'t, 'a: 't>() -> Rule<'t, 'a, &'a Expr<'a>> {
         .expression
         .then_ignore(mark(Kind::Semicolon).or_not())
         .then_ignore(end())
+        .map_with(|expr, e| {
+            e.state().audit(|audit| audit.expr(expr));
+            expr
+        })
         .boxed()
 }
 
@@ -66,6 +70,10 @@ pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
         .clone()
         .map_with(|statement, e| Entry::Statement(e.state().arena.alloc(statement)));
     choice((seed, item, statement))
+        .map_with(|entry, e| {
+            e.state().audit(|audit| audit.entry(&entry));
+            entry
+        })
         .repeated()
         .collect::<SmallVec<[_; 4]>>()
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
@@ -90,8 +98,10 @@ fn item<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, Option<Item<'a>>> {
         .or(mark(Kind::Semicolon).to(None));
     item.recover_with(via_parser(skip.map(Some)))
         .map_with(|kind, e| {
-            let span = seen(e).1;
-            kind.map(|kind| Item { kind, span })
+            let (builder, span) = seen(e);
+            let item = kind.map(|kind| Item { kind, span });
+            builder.audit(|audit| item.iter().for_each(|item| audit.item(item)));
+            item
         })
         .boxed()
 }
