@@ -8,6 +8,7 @@ use super::builtin;
 use super::tree::Expr;
 use super::types::{TypeId, TypeKind};
 use crate::ast;
+use crate::explain::habits;
 use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
 
@@ -147,7 +148,7 @@ impl<'a> Checker<'a, '_> {
 
     pub(super) fn unknown_type(&mut self, symbol: Symbol, span: Span) -> TypeId {
         let text = self.text(symbol).to_owned();
-        if let Some(help) = foreign_type(&text) {
+        if let Some(help) = foreign_type(&text).or_else(|| habits::opener(&text)) {
             self.unsupported_type(&text, help, span);
             return TypeId::ERROR;
         }

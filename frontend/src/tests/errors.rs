@@ -35,6 +35,7 @@ fn one_error_each() {
         ("texture2d q;", Code::BadVariableType),
         ("double q = 1;", Code::UnsupportedType),
         ("int2 q;", Code::UnsupportedType),
+        ("let q = 1;", Code::UnsupportedType),
         ("i = 1.5;", Code::TypeMismatch),
         ("i = f;", Code::TypeMismatch),
         ("int q = 1.5;", Code::TypeMismatch),
