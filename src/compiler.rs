@@ -3,7 +3,6 @@
 use crate::entry;
 use crate::globals::GlobalsLayout;
 use crate::program::Program;
-use crate::second_order;
 use crate::sources::Sources;
 use crate::stats::{Clock, Phases, micros};
 use adumbra_frontend::ast::{self, Entry};
@@ -91,6 +90,8 @@ struct Front {
     module: Module,
     given: Vec<Given>,
     warnings: Vec<Diagnostic>,
+    /// Per scalar of the outputs, whether its derivative is of second order.
+    second_order: Vec<bool>,
     phases: Phases,
 }
 
@@ -220,10 +221,8 @@ impl Compiler {
     ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
         let mut front = self.front(sources, main)?;
         let mut options = self.pass_options();
-        let mut second_order = Vec::new();
         if let Main::Expression | Main::Entry(_) = main {
             options.output_shadows = true;
-            second_order = second_order::outputs(&front.module);
         }
         let mut clock = Clock::start();
         let (module, times) = passes::run(front.module, &options);
@@ -249,7 +248,7 @@ impl Compiler {
             bytecode,
             self.layout.clone(),
             front.warnings,
-            second_order,
+            front.second_order,
             phases,
         );
         Ok((Arc::new(program), front.given))
@@ -264,7 +263,7 @@ impl Compiler {
         phases.parse = clock.lap();
         let checked = self.check_parsed(&arena, &mut interner, parsed);
         phases.check = clock.lap();
-        let warnings = fail_on_error(checked.diagnostics, sources)?;
+        let mut warnings = fail_on_error(checked.diagnostics, sources)?;
         let (shader, given) = match checked.entry {
             Some((entry, given)) => (Ok(entry), given),
             None => (self.choose(&checked.program, &interner), Vec::new()),
@@ -273,12 +272,17 @@ impl Compiler {
         phases.lower = clock.lap();
         phases.total = clock.total();
         match module {
-            Ok(module) => Ok(Front {
-                module,
-                given,
-                warnings,
-                phases,
-            }),
+            Ok(module) => {
+                let origins = passes::origins(&module);
+                warnings.extend(origins.warnings);
+                Ok(Front {
+                    module,
+                    given,
+                    warnings,
+                    second_order: origins.second_order,
+                    phases,
+                })
+            }
             Err(diagnostic) => Err(Findings {
                 diagnostics: warnings.into_iter().chain([diagnostic]).collect(),
                 sources: sources.clone(),

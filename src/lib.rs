@@ -51,7 +51,6 @@ mod evaluator;
 mod globals;
 mod program;
 pub mod render;
-mod second_order;
 mod sources;
 mod stats;
 mod value;

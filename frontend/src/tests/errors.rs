@@ -267,3 +267,58 @@ fn suggestions() {
     assert_eq!(help("v = f;"), "make a vector of it: `float3(x)`");
     assert!(help("o = global_value<zzzzzz>;").contains("`x`, `y`, `p`, `n`, `flag`"));
 }
+
+#[test]
+fn what_a_derivative_is_lost_in_is_warned_about() {
+    use Code::{DerivativeOfTexture as Texture, SecondDerivative as Second};
+    let before = "texture2d wood; float sq(float x) { return x * x; } float slope(float x) { return ddx(x); } float tex(float u) { return texture2d_sample<wood>(u, u).x; }";
+    let bodies: &[(&str, &[Code])] = &[
+        ("o0 = ddx(x);", &[]),
+        ("o0 = ddx(ddx(x));", &[Second]),
+        ("float a = ddy(x) * x; o0 = a; o0 += ddx(a);", &[Second]),
+        (
+            "float a = texture2d_sample<wood>(x, x).x; o0 = ddx(a * x);",
+            &[Texture],
+        ),
+        (
+            "float a = texture2d_sample<wood>(x, x).x; o0 = texture2d_sample_alpha<wood>(a, x);",
+            &[Texture],
+        ),
+        ("o0 = sq(ddx(x)) + ddx(sq(x));", &[]),
+        ("o0 = ddx(sq(ddx(x)));", &[Second]),
+        ("o0 = slope(x);", &[]),
+        ("o0 = slope(slope(x)) + slope(tex(x));", &[Second, Texture]),
+        ("o0 = fwidth(tex(x)); o0 += fwidth(x);", &[Texture]),
+        ("float w[3]; w[1] = ddx(x); o0 = ddy(w[0]);", &[Second]),
+        (
+            "float a = x; for (int i = 0; i < 3; ++i) { o0 += ddx(a); a = slope(x); }",
+            &[Second],
+        ),
+        ("float a = x; if (ddx(x) > 0) a = x * 2; o0 = ddx(a);", &[]),
+        ("int i = (int)ddx(x); float a = i; o0 = ddx(a);", &[]),
+    ];
+    for (body, expected) in bodies {
+        let mut found = codes(&shader(
+            "float",
+            1,
+            before,
+            &format!("float x = global_value<x>; {body}"),
+        ));
+        found.sort();
+        let mut expected = expected.to_vec();
+        expected.sort();
+        assert_eq!(found, expected, "{body}");
+    }
+}
+
+#[test]
+fn warnings_about_the_library_point_at_the_call() {
+    let text = shader("float", 1, "", "o0 = fwidth(ddx(global_value<x>));");
+    let (_, warnings) = compile(&text).unwrap();
+    let span = warnings[0].span;
+    assert_eq!(
+        &text[span.start as usize..span.end as usize],
+        "fwidth(ddx(global_value<x>))"
+    );
+    assert_eq!(warnings.len(), 1);
+}

@@ -91,4 +91,10 @@ fn errors_of_entries() {
     assert_eq!(code("return 3;"), Code::BadReturn);
     assert_eq!(code("w = w + 1"), Code::UnknownName);
     assert_eq!(code("break;"), Code::BreakOutsideLoop);
+    let help = |text: &str| entry(text).unwrap_err()[0].help.clone().unwrap();
+    assert_eq!(help("flog ? 1 : 2"), "did you mean `flag`?");
+    assert_eq!(
+        help("qqq + 1"),
+        "give it a value first: `qqq = 0.5`; to `eval`, with `-g qqq=0.5`"
+    );
 }

@@ -20,6 +20,7 @@ mod fold;
 mod inline;
 mod lanes;
 mod lineage;
+mod origins;
 mod prune;
 mod report;
 mod specialise;
@@ -30,6 +31,7 @@ mod times;
 mod tests;
 
 pub use inline::MAX_INLINE;
+pub use origins::{Origins, origins};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
 pub use times::PassTimes;
