@@ -86,18 +86,21 @@ impl<'a> Checker<'a, '_> {
             );
             return Expr::error(span);
         }
-        let global = self.names.global(symbol).is_some();
-        let help = match global {
-            true => Some(format!(
-                "read the host's global with `global_value<{text}>`"
-            )),
-            false => {
-                let names = self.names.visible().map(|symbol| self.text(symbol));
-                self.closest(&text, names)
-                    .map(|name| format!("did you mean `{name}`?"))
+        let in_session = self.session.is_some() && !self.is_library;
+        let globals = self.globals.iter().map(|(symbol, _)| *symbol);
+        let globals = globals.filter(|_| in_session);
+        let names = self.names.visible().chain(globals);
+        let known = self.closest(&text, names.map(|symbol| self.text(symbol)));
+        let help = match known {
+            _ if self.names.global(symbol).is_some() => {
+                format!("read the host's global with `global_value<{text}>`")
             }
+            Some(known) => format!("did you mean `{known}`?"),
+            None if in_session => {
+                format!("give it a value first: `{text} = 0.5`; to `eval`, with `-g {text}=0.5`")
+            }
+            None => format!("declare it first: `float {text} = 0.0;`"),
         };
-        let help = help.unwrap_or_else(|| format!("declare it first: `float {text} = 0.0;`"));
         self.report(
             Diagnostic::new(
                 Code::UnknownName,
