@@ -1,7 +1,7 @@
 //! The routines for everything but rows: moves, globals, arrays, calls, textures, closures.
 
 use super::rows::{jump, offset};
-use super::state::{Caller, Handler, State, Threaded};
+use super::state::{Caller, Handler, State, Threaded, next};
 use crate::bytecode::{Array, Opcode, width};
 use adumbra_ir::host::{
     ClosureRef, FaultKind, SampleRequest, Sampled, TextureHost, leaving, read_shadow,
@@ -25,19 +25,17 @@ unsafe fn read(file: *mut u32, slot: u32) -> u32 {
 /// Both places with these shadows are in the file.
 #[inline(always)]
 unsafe fn copy<const TO: u8, const FROM: u8>(to: *mut u32, from: *const u32) {
-    // SAFETY: asked of the caller.
+    // SAFETY: asked of the caller. Volatile as in `rows`: word by word.
     unsafe {
-        let value = *from;
-        let x = if FROM & TO & 1 != 0 {
-            *from.add(offset(Direction::X))
-        } else {
-            0
+        let value = from.read_volatile();
+        let shadow = |direction: Direction| {
+            if const { Lanes::from_bits(FROM & TO) }.has(direction) {
+                from.add(offset(direction)).read_volatile()
+            } else {
+                0
+            }
         };
-        let y = if FROM & TO & 2 != 0 {
-            *from.add(offset(Direction::Y))
-        } else {
-            0
-        };
+        let (x, y) = (shadow(Direction::X), shadow(Direction::Y));
         *to = value;
         if TO & 1 != 0 {
             *to.add(offset(Direction::X)) = x;
@@ -66,13 +64,13 @@ pub(super) fn find_move(to: Lanes, from: Lanes) -> Handler {
     unsafe fn body<const TO: u8, const FROM: u8>(
         ip: *const Threaded,
         file: *mut u32,
-        _: &mut State,
+        state: &mut State,
     ) -> *const Threaded {
         // SAFETY: validation checked both places.
         unsafe {
             let words = &(*ip).words;
             copy::<TO, FROM>(file.add(words[0] as usize), file.add(words[1] as usize));
-            ip.add(1)
+            next(ip, file, state)
         }
     }
     by_lanes!(body, to, from)
@@ -97,7 +95,7 @@ pub(super) fn find_global(lanes: Lanes) -> Handler {
                     *to.add(offset) = *from.add(offset * stride as usize);
                 }
             }
-            ip.add(1)
+            next(ip, file, state)
         }
     }
     match lanes.bits() {
@@ -113,14 +111,14 @@ pub(super) fn find_shadow(direction: Direction) -> Handler {
     unsafe fn body<const OFFSET: usize>(
         ip: *const Threaded,
         file: *mut u32,
-        _: &mut State,
+        state: &mut State,
     ) -> *const Threaded {
         // SAFETY: validation checked the slot that is written and the shadow that is read.
         unsafe {
             let words = &(*ip).words;
             let shadow = f32::from_bits(*file.add(words[1] as usize + OFFSET));
             *file.add(words[0] as usize) = read_shadow(shadow).to_bits();
-            ip.add(1)
+            next(ip, file, state)
         }
     }
     match direction {
@@ -152,7 +150,7 @@ pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
             let index = clamp(ip, state, read(file, index), len);
             let element = base + index * width(Lanes::from_bits(FROM));
             copy::<TO, FROM>(file.add(to as usize), file.add(element as usize));
-            ip.add(1)
+            next(ip, file, state)
         }
     }
     by_lanes!(body, to, from)
@@ -171,7 +169,7 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
             let index = clamp(ip, state, read(file, index), len);
             let element = base + index * width(Lanes::from_bits(TO));
             copy::<TO, FROM>(file.add(element as usize), file.add(from as usize));
-            ip.add(1)
+            next(ip, file, state)
         }
     }
     by_lanes!(body, to, from)
@@ -181,13 +179,13 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
 pub(super) unsafe fn array_zero(
     ip: *const Threaded,
     file: *mut u32,
-    _: &mut State,
+    state: &mut State,
 ) -> *const Threaded {
     // SAFETY: validation checked the array.
     unsafe {
         let [base, slots, ..] = (*ip).words;
         file.add(base as usize).write_bytes(0, slots as usize);
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -243,7 +241,7 @@ pub(super) unsafe fn array_copy(
             file.add(from.base as usize),
             from,
         );
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -267,7 +265,7 @@ pub(super) unsafe fn array_from_saved(
             Some(words) => copy_elements(file.add(to.base as usize), to, words.as_ptr(), from),
             None => return state.stop(ip, FaultKind::Unreachable),
         }
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -286,7 +284,7 @@ pub(super) unsafe fn array_to_saved(
             }
             None => return state.stop(ip, FaultKind::Unreachable),
         }
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -306,7 +304,7 @@ pub(super) unsafe fn save(
         };
         free.copy_from_slice(frame);
         state.saved_top = end;
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -325,7 +323,7 @@ pub(super) unsafe fn restore(
         let words = &state.saved[bottom..state.saved_top];
         std::ptr::copy_nonoverlapping(words.as_ptr(), file.add(start as usize), words.len());
         state.saved_top = bottom;
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -334,12 +332,16 @@ pub(super) fn find_branch_if(when: bool) -> Handler {
     unsafe fn body<const WHEN: bool>(
         ip: *const Threaded,
         file: *mut u32,
-        _: &mut State,
+        state: &mut State,
     ) -> *const Threaded {
         // SAFETY: validation checked the slot and the target.
         unsafe {
             let holds = read(file, (*ip).words[1]) != 0;
-            if holds == WHEN { ip.add(1) } else { jump(ip) }
+            if holds == WHEN {
+                next(ip, file, state)
+            } else {
+                jump(ip)
+            }
         }
     }
     if when { body::<true> } else { body::<false> }
@@ -443,7 +445,7 @@ pub(super) unsafe fn sample<const RESULTS: usize>(
         for (&slot, channel) in slots.iter().zip(channels) {
             *file.add(slot as usize) = channel.to_bits();
         }
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -484,7 +486,7 @@ impl State {
         // SAFETY: asked of the caller.
         unsafe {
             *file.add((*ip).words[0] as usize) = closure.word();
-            ip.add(1)
+            next(ip, file, self)
         }
     }
 }

@@ -2,18 +2,27 @@
 
 use super::control as c;
 use super::rows::{FindBranch, FindRow, Level};
-use super::state::{Handler, Threaded};
+use super::state::{CHAIN, Handler, Threaded, index, pause};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::module::Channels;
 
 /// Resolves a whole program for this processor.
 pub(super) fn load(program: &Bytecode) -> Box<[Threaded]> {
     let level = Level::detect();
-    let one = |(position, instruction): (usize, &Instruction)| Threaded {
-        handler: handler(instruction.opcode, level),
-        words: words(program, position as u32, instruction),
-    };
-    program.code.iter().enumerate().map(one).collect()
+    let mut code = Vec::with_capacity(index(program.code.len() as u32) as usize);
+    for (position, instruction) in (0..).zip(&program.code) {
+        if code.len() % CHAIN == CHAIN - 1 {
+            code.push(Threaded {
+                handler: pause,
+                words: [0; 4],
+            });
+        }
+        code.push(Threaded {
+            handler: handler(instruction.opcode, level),
+            words: words(program, position, instruction),
+        });
+    }
+    code.into_boxed_slice()
 }
 
 fn handler(opcode: Opcode, level: Level) -> Handler {
@@ -55,7 +64,7 @@ fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; 
     for (word, role) in words.iter_mut().zip(instruction.opcode.roles()) {
         match role {
             Role::Read(_) => *word = program.place(Slot(*word)),
-            Role::Target => *word = word.wrapping_sub(position),
+            Role::Target => *word = index(*word).wrapping_sub(index(position)),
             _ => {}
         }
     }
@@ -67,7 +76,7 @@ fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; 
         Opcode::ArrayZero => [array(a).base, array(a).slots(), 0, 0],
         Opcode::Call => {
             let function = &program.functions[a as usize];
-            let distance = function.start.wrapping_sub(position);
+            let distance = index(function.start).wrapping_sub(index(position));
             [distance, function.elements, 0, 0]
         }
         _ => words,

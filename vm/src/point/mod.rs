@@ -1,6 +1,6 @@
 //! The point interpreter: one shading point at a time, with the least latency.
 //!
-//! Bytecode is loaded once into a list of routines with their operands; running it is a loop that calls one routine after the other.
+//! Bytecode is loaded once into a list of routines with their operands; each routine goes on with the next.
 //! Frames are explicit, so the host's stack does not grow with the shader's. All memory is there before the first point is run; only the
 //! closures' may grow, up to their limit.
 
@@ -108,8 +108,9 @@ impl PointMachine {
     ) -> Outcome {
         assert_eq!(globals.len(), self.global_words, "words of the globals");
         assert_eq!(inputs.len(), self.input_words, "words of the inputs");
-        let first_input = self.outputs.len();
-        self.file[first_input..first_input + inputs.len()].copy_from_slice(inputs);
+        for (slot, &word) in self.file[self.outputs.len()..].iter_mut().zip(inputs) {
+            *slot = word;
+        }
         let mode = FloatMode::enter();
         let finished = self.evaluate(globals, textures);
         if finished {
@@ -148,22 +149,13 @@ impl PointMachine {
         let file = self.file.as_mut_ptr();
         // SAFETY: the program is valid, was loaded for this processor and this file, and every routine gives null or an instruction of it.
         unsafe {
-            let mut ip = self.code.as_ptr().add(self.entry.start as usize);
-            // Written out several times, since the processor foresees where a call goes the better, the more places it comes from.
-            macro_rules! steps {
-                ($($step:literal)*) => {
-                    loop {
-                        $(
-                            let _: u8 = $step;
-                            if ip.is_null() {
-                                break;
-                            }
-                            ip = ((*ip).handler)(ip, file, state);
-                        )*
-                    }
-                };
+            let mut ip = self
+                .code
+                .as_ptr()
+                .add(state::index(self.entry.start) as usize);
+            while !ip.is_null() {
+                ip = ((*ip).handler)(ip, file, state);
             }
-            steps!(0 1 2 3 4 5 6 7);
         }
         state.faults.stopped().is_none()
     }

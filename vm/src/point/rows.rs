@@ -1,10 +1,13 @@
 //! The routines for rows of the op table: one per row and lane pattern, all made from the row's own value, partials and the one tangent
 //! formula.
 //!
+//! Operands are read, and shadows written, one word at a time, which the compiler is told by calling it volatile: it would else join neighbours
+//! to vectors, and a wide read of words just written one by one waits for them to arrive in the cache.
+//!
 //! Each exists twice, for any processor and for one with AVX2 and FMA; the text is the same, only the instructions chosen differ.
 //! Specialised are the patterns where an operand has all of the result's shadows or none; others are read from the instruction as it runs.
 
-use super::state::{Handler, State, Threaded};
+use super::state::{Handler, State, Threaded, next};
 use crate::bytecode::{Opcode, Pattern};
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::ops::OpVisitor;
@@ -59,10 +62,10 @@ macro_rules! level {
             >(
                 ip: *const Threaded,
                 file: *mut u32,
-                _: &mut State,
+                state: &mut State,
             ) -> *const Threaded {
                 // SAFETY: what a `Handler` may assume is what the body asks for.
-                unsafe { super::float_row::<R, N, LANES, MASK>(ip, file) }
+                unsafe { super::float_row::<R, N, LANES, MASK>(ip, file, state) }
             }
 
             $(#[$attribute])?
@@ -89,10 +92,10 @@ macro_rules! level {
             pub(super) unsafe fn branch_row<R: WordRow<N>, const N: usize, const WHEN: bool>(
                 ip: *const Threaded,
                 file: *mut u32,
-                _: &mut State,
+                state: &mut State,
             ) -> *const Threaded {
                 // SAFETY: as above.
-                unsafe { super::branch_row::<R, N, WHEN>(ip, file) }
+                unsafe { super::branch_row::<R, N, WHEN>(ip, file, state) }
             }
         }
     };
@@ -112,7 +115,7 @@ unsafe fn operands<const N: usize>(words: &[u32; 4], file: *mut u32) -> [u32; N]
     let mut i = 0;
     while i < N {
         // SAFETY: validation checked that the operand's slot is in the file.
-        all[i] = unsafe { *file.add(words[i + 1] as usize) };
+        all[i] = unsafe { file.add(words[i + 1] as usize).read_volatile() };
         i += 1;
     }
     all
@@ -147,7 +150,7 @@ unsafe fn shadows<const N: usize>(
         if mask & (1 << i) != 0 {
             let slot = words[i + 1] as usize + offset(direction);
             // SAFETY: validation checked that the shadow's slot is in the file, too.
-            all[i] = Some(f32::from_bits(unsafe { *file.add(slot) }));
+            all[i] = Some(f32::from_bits(unsafe { file.add(slot).read_volatile() }));
         }
         i += 1;
     }
@@ -166,6 +169,7 @@ pub(super) const fn offset(direction: Direction) -> usize {
 unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8>(
     ip: *const Threaded,
     file: *mut u32,
+    state: &mut State,
 ) -> *const Threaded {
     let lanes = const { Lanes::from_bits(LANES) };
     // SAFETY: a handler's instruction exists; validation checked its slots and their shadows. All is read before anything is written,
@@ -177,7 +181,7 @@ unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8>(
         let to = file.add(words[0] as usize);
         if lanes.is_none() {
             *to = value.to_bits();
-            return ip.add(1);
+            return next(ip, file, state);
         }
         let partials = R::partials(args, value);
         // The partials serve both directions. No closures here: they are not always inlined where features differ.
@@ -194,13 +198,13 @@ unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8>(
             0.0
         };
         if lanes.has(Direction::X) {
-            *to.add(offset(Direction::X)) = x.to_bits();
+            to.add(offset(Direction::X)).write_volatile(x.to_bits());
         }
         if lanes.has(Direction::Y) {
-            *to.add(offset(Direction::Y)) = y.to_bits();
+            to.add(offset(Direction::Y)).write_volatile(y.to_bits());
         }
         *to = value.to_bits();
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -235,7 +239,7 @@ unsafe fn mixed_row<R: Row<N>, const N: usize>(
             }
         }
         *to = value.to_bits();
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -253,7 +257,7 @@ unsafe fn word_row<R: WordRow<N>, const N: usize>(
             state.fault(ip, FaultKind::DivisionByZero);
         }
         *file.add(words[0] as usize) = R::value(args);
-        ip.add(1)
+        next(ip, file, state)
     }
 }
 
@@ -261,12 +265,17 @@ unsafe fn word_row<R: WordRow<N>, const N: usize>(
 unsafe fn branch_row<R: WordRow<N>, const N: usize, const WHEN: bool>(
     ip: *const Threaded,
     file: *mut u32,
+    state: &mut State,
 ) -> *const Threaded {
     // SAFETY: a handler's instruction exists, validation checked its slots and its target.
     unsafe {
         let words = &(*ip).words;
         let holds = R::value(operands::<N>(words, file)) != 0;
-        if holds == WHEN { ip.add(1) } else { jump(ip) }
+        if holds == WHEN {
+            next(ip, file, state)
+        } else {
+            jump(ip)
+        }
     }
 }
 

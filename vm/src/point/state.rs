@@ -5,6 +5,14 @@ use adumbra_ir::host::{ClosureArena, FaultKind, Faults, Limits, TextureHost};
 use adumbra_ir::span::Span;
 use std::sync::Arc;
 
+/// A pause is every so many instructions.
+pub(super) const CHAIN: usize = 64;
+
+/// Where the instruction at that position of the bytecode stands among the threaded ones.
+pub(super) fn index(position: u32) -> u32 {
+    position + position / (CHAIN as u32 - 1)
+}
+
 /// One instruction as the engine runs it: the routine for its opcode, and its words with constants, arrays and targets resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Threaded {
@@ -12,7 +20,10 @@ pub(super) struct Threaded {
     pub(super) words: [u32; 4],
 }
 
-/// Does one instruction and gives the next; null ends the evaluation.
+/// Does an instruction and those behind it up to the next pause or jump; gives the instruction to go on with, null to end.
+///
+/// Each routine ends with a call of the next one, [`next`], which compiles to a jump; the processor foresees many such jumps better than a
+/// single one. Nothing relies on that: where it stays a call, pauses bound how deep such calls nest.
 ///
 /// # Safety
 /// The instruction comes from loading a [`Bytecode`], the file and the state belong to the machine that loaded it, and the processor has
@@ -53,9 +64,11 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The position of an instruction. As addresses, so that nothing need be assumed of the pointers.
+    /// The position in the bytecode of an instruction.
     pub(super) fn position(&self, ip: *const Threaded) -> u32 {
-        ((ip as usize - self.code as usize) / size_of::<Threaded>()) as u32
+        // As addresses, so that nothing need be assumed of the pointers.
+        let index = (ip as usize - self.code as usize) / size_of::<Threaded>();
+        (index - index / CHAIN) as u32
     }
 
     fn span(&self, ip: *const Threaded) -> Span {
@@ -104,5 +117,28 @@ impl State {
             None => return Some(FaultKind::ArraySize),
         }
         None
+    }
+}
+
+/// Ends a chain of calls; the evaluation goes on behind it.
+pub(super) unsafe fn pause(ip: *const Threaded, _: *mut u32, _: &mut State) -> *const Threaded {
+    // SAFETY: loading puts an instruction behind each pause.
+    unsafe { ip.add(1) }
+}
+
+/// Goes on with the instruction behind `ip`.
+///
+/// # Safety
+/// As for a [`Handler`]; there is an instruction behind `ip`.
+#[inline(always)]
+pub(super) unsafe fn next(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+) -> *const Threaded {
+    // SAFETY: asked of the caller.
+    unsafe {
+        let ip = ip.add(1);
+        ((*ip).handler)(ip, file, state)
     }
 }

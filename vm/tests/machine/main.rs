@@ -3,5 +3,6 @@
 mod agreement;
 mod control;
 mod files;
+mod memory;
 mod rows;
 mod support;

@@ -1,0 +1,132 @@
+//! What an evaluation leaves alone: the heap, and the caller's floating-point mode.
+
+#![allow(unsafe_code)]
+
+use crate::support::*;
+use adumbra_ir::host::ConstantTexture;
+use adumbra_vm::Outcome;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// The system's allocator, counting what each thread asks of it.
+struct Counting;
+
+thread_local! {
+    static REQUESTS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    // While a thread ends, its count is gone already.
+    let _ = REQUESTS.try_with(|n| n.set(n.get() + 1));
+}
+
+// SAFETY: everything is the system's allocator's.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: asked of the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: asked of the caller.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: asked of the caller.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Loops, recursion with arrays, samples, faults and closures in one.
+const BUSY: &str = "
+    global u: float
+    texture wood
+    closure glow(float)
+    input n: int = 0
+    output s: float
+    output c: closure
+    entry main
+    fn main(%0: i32) -> (f32:xy, closure) ^0 {
+        %1: f32:xy = global u[0]
+        %2: f32:xy, %3: closure = call down(%0, %1)
+        return %2, %3
+    }
+    fn down(%0: i32, %1: f32:xy) -> (f32:xy, closure) ^0 {
+        array &0: f32:xy[4]
+        %2: i32 = const 1
+        %3: closure = const empty
+        %4: bool = ilt %0, %2
+        if %4 ^1 { return %1, %3 } else ^2 { yield }
+        store &0[%0], %1 @1..2
+        %5: i32 = idiv %0, %0
+        %6: i32 = isub %0, %5
+        %7: f32 = sample_alpha wood(%1, %1)
+        %8: f32:xy, %9: closure = call down(%6, %1)
+        %10: f32:xy = load &0[%0] @3..4
+        %11: f32:xy = add %10, %8
+        %12: closure = make_closure glow(%7)
+        %13: closure = closure_add %12, %9
+        return %11, %13
+    }";
+
+#[test]
+fn evaluating_allocates_nothing() {
+    let mut machine = machine(BUSY);
+    let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
+    let mut texture = ConstantTexture([0.0; 4]);
+    let mut evaluate = |n| machine.run(&globals, &[n], &mut texture);
+    // The closures of the first point warm up their arena.
+    assert_eq!(evaluate(10), Outcome::Finished);
+    let before = REQUESTS.get();
+    for n in 0..100 {
+        assert_eq!(evaluate(n % 11), Outcome::Finished);
+        assert_eq!(evaluate(1 << 20), Outcome::Stopped);
+    }
+    assert_eq!(REQUESTS.get() - before, 0);
+    assert_eq!(machine.run(&globals, &[3], &mut texture), Outcome::Finished);
+    assert_eq!(floats(&machine)[0], [2.0, 4.0, 8.0]);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_callers_floating_point_mode_neither_matters_nor_changes() {
+    use std::arch::asm;
+    /// Round towards zero, denormals to zero.
+    static OTHER: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
+    let text = "
+        global x: float
+        output third: float output tiny: float
+        entry main
+        fn main() -> (f32, f32) ^0 {
+            %0: f32 = global x[0]
+            %1: f32 = const 3.0
+            %2: f32 = div %0, %1
+            %3: f32 = const 1e-38
+            %4: f32 = div %3, %1
+            return %2, %4
+        }";
+    let mut machine = machine(text);
+    let globals = [2.0, 0.0, 0.0].map(f32::to_bits);
+    let mut texture = ConstantTexture([0.0; 4]);
+    let (mut before, mut after) = (0_u32, 0_u32);
+    // SAFETY: the mode is a valid one, and given back before any arithmetic but the machine's.
+    unsafe {
+        asm!("stmxcsr [{}]", in(reg) &raw mut before);
+        asm!("ldmxcsr [{}]", in(reg) &raw const OTHER);
+    }
+    machine.run(&globals, &[], &mut texture);
+    // SAFETY: as above.
+    unsafe {
+        asm!("stmxcsr [{}]", in(reg) &raw mut after);
+        asm!("ldmxcsr [{}]", in(reg) &raw const before);
+    }
+    assert_eq!(after & !0x3f, OTHER);
+    let outputs = [machine.outputs()[0], machine.outputs()[3]].map(f32::from_bits);
+    assert_eq!(outputs, [2.0_f32 / 3.0, 1e-38 / 3.0]);
+}
