@@ -185,8 +185,8 @@ impl<'a> ClosureView<'a> {
     /// The name behind an argument that is a resource.
     fn resource(&self, arg: &View<'_>) -> Option<&'a str> {
         let is_resource = matches!(arg.ty(), Type::Scalar(Scalar::Resource));
-        let index = is_resource.then(|| arg.words()[0] as usize)?;
-        self.resources.get(index).map(String::as_str)
+        let index = arg.words().next().filter(|_| is_resource)?;
+        self.resources.get(index as usize).map(String::as_str)
     }
 }
 

@@ -203,7 +203,12 @@ impl Compiler {
     /// As [`compile`](Compiler::compile).
     pub fn lineage(&self, sources: &Sources) -> Result<Vec<FunctionReport>, Findings> {
         let front = self.front(sources, Main::File)?;
-        Ok(passes::lineage_report(front.module, &self.pass_options()))
+        // Asked for everything: what nobody wants has a lineage all the same.
+        let options = PassOptions {
+            output_shadows: true,
+            ..self.pass_options()
+        };
+        Ok(passes::lineage_report(front.module, &options))
     }
 
     fn pass_options(&self) -> PassOptions {

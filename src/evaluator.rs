@@ -69,8 +69,6 @@ impl<F> TextureHost<F> for NoTextures {
 pub struct Evaluator {
     instance: Instance,
     machine: Machine,
-    /// Values of all outputs' scalars, then their ddx, then their ddy.
-    outputs: Vec<u32>,
 }
 
 enum Machine {
@@ -83,6 +81,8 @@ struct Reference {
     limits: Limits,
     faults: Faults,
     closures: ClosureArena,
+    /// Value, ddx and ddy of each scalar of the outputs.
+    outputs: Vec<u32>,
 }
 
 impl fmt::Debug for Evaluator {
@@ -97,7 +97,8 @@ impl fmt::Debug for Evaluator {
 #[derive(Clone, Copy, Debug)]
 pub struct OutputView<'a> {
     output: &'a Output,
-    words: Dual<&'a [u32]>,
+    /// Value, ddx and ddy of each scalar.
+    words: &'a [u32],
     closures: ClosureView<'a>,
     second_order: bool,
 }
@@ -107,7 +108,10 @@ impl Evaluator {
     pub fn new(instance: &Instance) -> Evaluator {
         let program = instance.program().bytecode().clone();
         let machine = PointMachine::new(program, Limits::default());
-        Evaluator::from_machine(instance, Machine::Point(Box::new(machine)))
+        Evaluator {
+            instance: instance.clone(),
+            machine: Machine::Point(Box::new(machine)),
+        }
     }
 
     /// An engine of your choice, within limits of your choice.
@@ -125,23 +129,17 @@ impl Evaluator {
                 limits,
                 faults: Faults::default(),
                 closures: ClosureArena::default(),
+                outputs: vec![0; 3 * scalars(instance)],
             })),
             Engine::Point => {
                 let program = instance.program().bytecode().clone();
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
             }
         };
-        Ok(Evaluator::from_machine(instance, machine))
-    }
-
-    fn from_machine(instance: &Instance, machine: Machine) -> Evaluator {
-        let outputs = instance.program().outputs().iter();
-        let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
-        Evaluator {
+        Ok(Evaluator {
             instance: instance.clone(),
             machine,
-            outputs: vec![0; 3 * scalars],
-        }
+        })
     }
 
     /// What it evaluates.
@@ -157,16 +155,9 @@ impl Evaluator {
     pub fn evaluate(&mut self, globals: &Globals, textures: &mut dyn TextureHost) -> Outcome {
         let program = self.instance.program();
         assert_eq!(globals.layout(), program.globals(), "the program's layout");
-        let count = self.outputs.len() / 3;
         match &mut self.machine {
             Machine::Point(machine) => {
-                let outcome = machine.run(globals.words(), self.instance.inputs(), textures);
-                for (i, words) in machine.outputs().chunks_exact(3).enumerate() {
-                    for (part, &word) in words.iter().enumerate() {
-                        self.outputs[part * count + i] = word;
-                    }
-                }
-                outcome
+                machine.run(globals.words(), self.instance.inputs(), textures)
             }
             Machine::Reference(reference) => {
                 let module = program.module().expect("asked when it was made");
@@ -176,17 +167,13 @@ impl Evaluator {
                     ..eval::Options::default()
                 };
                 let done = eval::evaluate(module, &point, &options, textures);
-                let mut scalars = Vec::with_capacity(count);
+                reference.outputs.clear();
+                let mut slots = done.outputs.iter();
                 for output in program.outputs() {
-                    output
-                        .ty
-                        .for_each_scalar(&mut |scalar| scalars.push(scalar));
-                }
-                for (i, (slot, scalar)) in done.outputs.iter().zip(scalars).enumerate() {
-                    let words = words_leaving(slot, scalar);
-                    for (part, word) in words.into_iter().enumerate() {
-                        self.outputs[part * count + i] = word;
-                    }
+                    output.ty.for_each_scalar(&mut |scalar| {
+                        let words = slots.next().map(|slot| words_leaving(slot, scalar));
+                        reference.outputs.extend(words.unwrap_or_default());
+                    });
                 }
                 reference.faults = done.faults;
                 reference.closures = done.closures;
@@ -202,8 +189,7 @@ impl Evaluator {
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
         let program = self.instance.program();
         let interface = program.interface();
-        let (values, shadows) = self.outputs.split_at(self.outputs.len() / 3);
-        let (ddx, ddy) = shadows.split_at(values.len());
+        let words = self.words();
         let arena = self.closures();
         let mut end = 0;
         program.outputs().iter().map(move |output| {
@@ -211,16 +197,12 @@ impl Evaluator {
             end += output.ty.scalar_count();
             let is_closure = matches!(output.ty, Type::Scalar(Scalar::Closure));
             let root = match is_closure {
-                true => ClosureRef::from_word(values[start]),
+                true => ClosureRef::from_word(words[3 * start]),
                 false => ClosureRef::EMPTY,
             };
             OutputView {
                 output,
-                words: Dual {
-                    value: &values[start..end],
-                    ddx: &ddx[start..end],
-                    ddy: &ddy[start..end],
-                },
+                words: &words[3 * start..3 * end],
                 closures: ClosureView {
                     arena,
                     shapes: &interface.closures,
@@ -249,7 +231,8 @@ impl Evaluator {
         let output = self.output(name);
         let output = output.ok_or_else(|| AccessError::Unknown(name.to_owned()))?;
         AccessError::check(name, output.ty(), &T::ty())?;
-        Ok(output.words.map(T::read))
+        let part = |view: View<'_>| view.get().expect("the type was checked");
+        Ok(output.view().map(part))
     }
 
     /// What went wrong in the last evaluation.
@@ -257,6 +240,14 @@ impl Evaluator {
         match &self.machine {
             Machine::Reference(reference) => &reference.faults,
             Machine::Point(machine) => machine.faults(),
+        }
+    }
+
+    /// Value, ddx and ddy of each scalar of the outputs. Nothing before the first evaluation but zeros.
+    fn words(&self) -> &[u32] {
+        match &self.machine {
+            Machine::Reference(reference) => &reference.outputs,
+            Machine::Point(machine) => machine.outputs(),
         }
     }
 
@@ -290,22 +281,28 @@ pub fn fault_finding(fault: Fault) -> Diagnostic {
     Diagnostic::new(code, fault.span, code.title()).here(what)
 }
 
+/// How many scalars come out.
+fn scalars(instance: &Instance) -> usize {
+    let outputs = instance.program().outputs().iter();
+    outputs.map(|output| output.ty.scalar_count()).sum()
+}
+
 /// The point as the reference engine takes it.
 pub(crate) fn point(globals: &Globals, instance: &Instance) -> Point {
     let mut slots = Vec::new();
     for member in globals.layout().members() {
         let view = globals.view(member.name()).expect("its own member");
-        let words = view.map(|part| part.words());
-        let mut at = 0;
+        let mut words = view.map(|part| part.words());
         member.ty().for_each_scalar(&mut |scalar| {
+            let (value, ddx, ddy) = (words.value.next(), words.ddx.next(), words.ddy.next());
+            let [value, ddx, ddy] = [value, ddx, ddy].map(Option::unwrap_or_default);
             slots.push(match scalar {
                 Scalar::F32 => {
-                    let float = words.map(|part| f32::from_bits(part[at]));
-                    Slot::float(float.value, [float.ddx, float.ddy])
+                    let [value, ddx, ddy] = [value, ddx, ddy].map(f32::from_bits);
+                    Slot::float(value, [ddx, ddy])
                 }
-                _ => Slot::from_bits(scalar, words.value[at]),
+                _ => Slot::from_bits(scalar, value),
             });
-            at += 1;
         });
     }
     let mut inputs = Vec::new();
@@ -342,19 +339,32 @@ impl<'a> OutputView<'a> {
         &self.output.ty
     }
 
+    /// Its value and its derivatives per pixel, which are zero where they were not asked for.
+    pub fn view(&self) -> Dual<View<'a>> {
+        let part = |part: usize| {
+            let words = self.words.get(part..).unwrap_or_default();
+            View::strided(&self.output.ty, words, 3)
+        };
+        Dual {
+            value: part(0),
+            ddx: part(1),
+            ddy: part(2),
+        }
+    }
+
     /// Its value.
     pub fn value(&self) -> View<'a> {
-        View::new(&self.output.ty, self.words.value)
+        self.view().value
     }
 
     /// Its derivative along x, per pixel; zero where it was not asked for.
     pub fn ddx(&self) -> View<'a> {
-        View::new(&self.output.ty, self.words.ddx)
+        self.view().ddx
     }
 
     /// Its derivative along y, per pixel; zero where it was not asked for.
     pub fn ddy(&self) -> View<'a> {
-        View::new(&self.output.ty, self.words.ddy)
+        self.view().ddy
     }
 
     /// Whether it depends on a derivative, so that its own derivatives, which are given as zero, are of second order. Known for expressions
@@ -366,5 +376,117 @@ impl<'a> OutputView<'a> {
     /// The closure that it is, if it is of type closure.
     pub fn closure(&self) -> Option<ClosureView<'a>> {
         matches!(self.output.ty, Type::Scalar(Scalar::Closure)).then_some(self.closures)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Compiler, Engine, GlobalsLayout, Options, Sources};
+    use adumbra_ir::host::FaultKind;
+
+    const ENGINES: [Engine; 2] = [Engine::Reference, Engine::Point];
+
+    fn evaluators(text: &str, layout: GlobalsLayout, limits: Limits) -> [Evaluator; 2] {
+        let options = Options {
+            output_derivatives: true,
+            ..Options::default()
+        };
+        let compiler = Compiler::new(layout).with_options(options);
+        let program = compiler.compile(&Sources::new("test.adu", text)).unwrap();
+        let instance = Instance::new(&program);
+        ENGINES.map(|engine| Evaluator::with(&instance, engine, limits).unwrap())
+    }
+
+    #[test]
+    fn engines_give_the_same_words_closures_and_faults() {
+        let text = "texture2d wood; struct pair { float a; int n; };
+            shader s(int k = 3, out pair p, out closure c, out float3 v, out bool b) {
+                float3 x = global_value<position>;
+                p.a = x.x * x.y; p.n = k / (k - 3);
+                v = texture2d_sample<wood>(x.x, x.y) * x;
+                c = x.x * make_closure<glow>(v, k) + make_closure<glow>(x, 1);
+                b = x.z < 0;
+            }";
+        let [mut reference, mut point] = evaluators(text, GlobalsLayout::hit(), Limits::default());
+        let mut globals = Globals::new(reference.instance().program().globals());
+        let (value, ddx, ddy) = (
+            [1.5, -2.0, -0.0],
+            [0.25, f32::NAN, 1.0],
+            [0.0, 3.0, f32::INFINITY],
+        );
+        globals.set("position", value, ddx, ddy).unwrap();
+        reference.evaluate(&globals, &mut NoTextures);
+        point.evaluate(&globals, &mut NoTextures);
+        assert_eq!(reference.words(), point.words());
+        assert_eq!(reference.faults(), point.faults());
+        let closure =
+            |evaluator: &Evaluator| evaluator.output("c").unwrap().closure().unwrap().json();
+        assert_eq!(closure(&reference), closure(&point));
+        assert_eq!(
+            closure(&point).unwrap(),
+            r#"{"add":[{"mul":[1.5,{"closure":"glow","args":[[1.5,-2.0,-0.0],3]}]},{"closure":"glow","args":[[1.5,-2.0,-0.0],1]}]}"#
+        );
+        let p = point.output("p").unwrap();
+        assert_eq!(p.value().to_string(), "{ a: -3.0, n: 0 }");
+        assert_eq!(p.ddy().to_string(), "{ a: 4.5, n: 0 }");
+    }
+
+    #[test]
+    fn outputs_are_read_by_name_and_type() {
+        let text = "shader s(out float a, out int n) { a = 0.5; n = 7; }";
+        let [_, mut point] = evaluators(text, GlobalsLayout::new(), Limits::default());
+        point.evaluate(&Globals::new(&GlobalsLayout::new()), &mut NoTextures);
+        assert_eq!(point.get::<i32>("n").unwrap().value, 7);
+        assert_eq!(
+            point.get::<f32>("n").unwrap_err().to_string(),
+            "`n` is of type `int`, not `float`"
+        );
+        assert_eq!(
+            point.get::<f32>("b").unwrap_err().to_string(),
+            "there is no `b`"
+        );
+    }
+
+    /// Loses patience when asked for the second time.
+    struct Impatient(u32);
+
+    impl TextureHost for Impatient {
+        fn sample(&mut self, _: &SampleRequest) -> Sampled {
+            Sampled::Ready([0.0; 4])
+        }
+
+        fn is_cancelled(&mut self) -> bool {
+            self.0 += 1;
+            self.0 == 2
+        }
+    }
+
+    #[test]
+    fn a_host_can_cancel_a_point() {
+        let text = "shader s(out int n) { while (true) n += 1; }";
+        let limits = Limits {
+            steps: u64::MAX,
+            ..Limits::default()
+        };
+        for mut evaluator in evaluators(text, GlobalsLayout::new(), limits) {
+            let globals = Globals::new(&GlobalsLayout::new());
+            let outcome = evaluator.evaluate(&globals, &mut Impatient(0));
+            assert_eq!(outcome, Outcome::Stopped);
+            let stopped = evaluator.faults().stopped().unwrap();
+            assert_eq!(stopped.kind, FaultKind::Cancelled);
+            assert_eq!(evaluator.get::<i32>("n").unwrap().value, 0);
+        }
+    }
+
+    #[test]
+    fn a_loaded_program_has_no_reference() {
+        let text = "shader s(out int n) { n = 1; }";
+        let [_, point] = evaluators(text, GlobalsLayout::new(), Limits::default());
+        let bytes = point.instance().program().to_bytecode();
+        let program = crate::Program::from_bytecode(&bytes).unwrap();
+        let instance = Instance::new(&program);
+        assert!(Evaluator::with(&instance, Engine::Reference, Limits::default()).is_err());
+        assert!(Evaluator::with(&instance, Engine::Point, Limits::default()).is_ok());
     }
 }

@@ -20,14 +20,14 @@ use std::sync::Arc;
 /// assert_eq!(layout.size(), 24);
 /// # Ok::<(), adumbra::LayoutError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobalsLayout {
     members: Arc<Vec<GlobalMember>>,
     words: usize,
 }
 
 /// One member of a host's globals.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalMember {
     name: String,
     ty: Type,
@@ -285,23 +285,16 @@ impl Globals {
         })
     }
 
-    /// Sets a member of whatever type from the words of its value, ddx and ddy.
+    /// Sets a member of whatever type from views of its value, ddx and ddy, which are of one type.
     ///
     /// # Errors
     /// If there is no such member or it has another type.
-    ///
-    /// # Panics
-    /// If a slice does not have one word for each scalar of the type.
-    pub fn set_words(
-        &mut self,
-        name: &str,
-        ty: &Type,
-        value: Dual<&[u32]>,
-    ) -> Result<(), AccessError> {
-        let member = find(&self.layout, name, ty)?;
+    pub fn set_view(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), AccessError> {
+        let member = find(&self.layout, name, value.value.ty())?;
         let parts = [value.value, value.ddx, value.ddy].into_iter().enumerate();
-        for (part, words) in parts {
-            self.words[member.part(part)].copy_from_slice(words);
+        for (part, view) in parts {
+            let words = self.words[member.part(part)].iter_mut();
+            words.zip(view.words()).for_each(|(to, from)| *to = from);
         }
         Ok(())
     }
@@ -314,7 +307,7 @@ impl Globals {
         let mut adopted = Globals::new(layout);
         for member in self.layout().members() {
             let view = self.view(member.name()).expect("its own member");
-            adopted.set_words(member.name(), member.ty(), view.map(|part| part.words()))?;
+            adopted.set_view(member.name(), view)?;
         }
         Ok(adopted)
     }

@@ -2,11 +2,11 @@
 
 use crate::globals::{AccessError, GlobalsLayout};
 use crate::stats::{Phases, Stats};
-use crate::value::HostValue;
+use crate::value::{HostValue, View};
 use adumbra_ir::module::{Input, Output};
 use adumbra_ir::passes::{self, FunctionReport};
 use adumbra_ir::text::{self, Spans};
-use adumbra_ir::{Diagnostic, Module, Type};
+use adumbra_ir::{Diagnostic, Module};
 use adumbra_vm::Bytecode;
 use adumbra_vm::bytecode::Interface;
 use std::sync::Arc;
@@ -206,23 +206,21 @@ impl Instance {
         let ty = T::ty();
         let mut words = vec![0; ty.scalar_count()];
         value.write(&mut words);
-        self.set_words(name, &ty, &words)
+        self.set_view(name, View::new(&ty, &words))
     }
 
-    /// Sets an input of whatever type from one word for each scalar.
+    /// Sets an input of whatever type.
     ///
     /// # Errors
     /// If there is no such input or it has another type.
-    ///
-    /// # Panics
-    /// If there is not one word for each scalar of the type.
-    pub fn set_words(&mut self, name: &str, ty: &Type, words: &[u32]) -> Result<(), AccessError> {
+    pub fn set_view(&mut self, name: &str, value: View<'_>) -> Result<(), AccessError> {
         let mut start = 0;
         for input in self.program.inputs() {
             let end = start + input.ty.scalar_count();
             if input.name == name {
-                AccessError::check(name, &input.ty, ty)?;
-                self.inputs[start..end].copy_from_slice(words);
+                AccessError::check(name, &input.ty, value.ty())?;
+                let words = self.inputs[start..end].iter_mut();
+                words.zip(value.words()).for_each(|(to, from)| *to = from);
                 return Ok(());
             }
             start = end;

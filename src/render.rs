@@ -52,13 +52,15 @@ pub struct JsonDiagnostic<'a> {
     help: Option<&'a str>,
 }
 
-/// A place as programs see it: bytes from 0, half open; line and column from 1, columns in characters.
+/// A place as programs see it: bytes from 0, half open; line and column from 1, columns in characters, where the text is known.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JsonSpan {
     start: u32,
     end: u32,
-    line: u32,
-    column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -71,18 +73,13 @@ struct JsonLabel<'a> {
 impl JsonSpan {
     /// The place of a span.
     pub fn new(span: Span, sources: &Sources) -> JsonSpan {
-        let (line, column) = match sources.get(span.file) {
-            Some(file) => {
-                let place = file.place(span.start);
-                (place.line, place.column)
-            }
-            None => (1, 1),
-        };
+        let file = sources.get(span.file).filter(|file| knows(file, span));
+        let place = file.map(|file| file.place(span.start));
         JsonSpan {
             start: span.start,
             end: span.end,
-            line,
-            column,
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
         }
     }
 }
@@ -110,6 +107,11 @@ impl<'a> JsonDiagnostic<'a> {
             help: diagnostic.help.as_deref(),
         }
     }
+}
+
+/// Whether a span lies in the text that is known of its file. Of serialised bytecode, none is.
+fn knows(file: &SourceFile, span: Span) -> bool {
+    span.end as usize <= file.text().len()
 }
 
 fn severity_name(severity: Severity) -> &'static str {
@@ -214,13 +216,11 @@ fn can_be_drawn(span: Span, sources: &Sources) -> bool {
     let Some(file) = sources.get(span.file) else {
         return false;
     };
-    [span.start, span.end].into_iter().all(|byte| {
-        let line = file.line_range(file.place(byte).line);
-        line.len() <= MAX_DRAWN_LINE
-    })
+    let is_short = |byte| file.line_range(file.place(byte).line).len() <= MAX_DRAWN_LINE;
+    !file.text().is_empty() && is_short(span.start) && is_short(span.end)
 }
 
-/// The report without a drawing: for places in lines that are too long to be shown.
+/// The report without a drawing: for places in lines that are too long to be shown, or in texts that are not known.
 fn quote(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
     let kind = match diagnostic.severity() {
         Severity::Error => "Error",
@@ -238,6 +238,19 @@ fn quote(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
         let Some(file) = sources.get(span.file) else {
             continue;
         };
+        if file.text().is_empty() {
+            let _ = match span.end {
+                0 => writeln!(out, "  in {}", harmless(file.name())),
+                _ => writeln!(
+                    out,
+                    "  in {}, made from bytes {} to {} of its source",
+                    harmless(file.name()),
+                    span.start,
+                    span.end
+                ),
+            };
+            continue;
+        }
         let place = file.place(span.start);
         let line = &file.text()[file.line_range(place.line)];
         let at = place.column as usize - 1;

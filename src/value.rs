@@ -93,11 +93,16 @@ host_floats! { 2 3 4 }
 /// assert_eq!(view.to_string(), "(0.1, inf)");
 /// assert_eq!(serde_json::to_string(&view).unwrap(), r#"[0.1,"inf"]"#);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     ty: &'a Type,
     words: &'a [u32],
+    /// Words from one scalar to the next: engines give value, ddx and ddy of a scalar side by side.
+    stride: usize,
 }
+
+/// The most scalars of a [`HostValue`]: a 4×4 matrix.
+const MAX_HOST_SCALARS: usize = 16;
 
 impl<'a> View<'a> {
     /// The words as a value of that type.
@@ -106,7 +111,12 @@ impl<'a> View<'a> {
     /// If there is not one word for each scalar of the type.
     pub fn new(ty: &'a Type, words: &'a [u32]) -> View<'a> {
         assert_eq!(words.len(), ty.scalar_count(), "one word for each scalar");
-        View { ty, words }
+        View::strided(ty, words, 1)
+    }
+
+    /// A scalar's word in every so many.
+    pub(crate) fn strided(ty: &'a Type, words: &'a [u32], stride: usize) -> View<'a> {
+        View { ty, words, stride }
     }
 
     /// What the words mean.
@@ -115,13 +125,21 @@ impl<'a> View<'a> {
     }
 
     /// One word for each scalar, in order.
-    pub fn words(&self) -> &'a [u32] {
-        self.words
+    pub fn words(&self) -> impl Iterator<Item = u32> + use<'a> {
+        let words = self.words.iter().step_by(self.stride).copied();
+        words.take(self.ty.scalar_count())
     }
 
     /// As a Rust value; `None` if the type is another.
     pub fn get<T: HostValue>(&self) -> Option<T> {
-        (T::ty() == *self.ty).then(|| T::read(self.words))
+        if T::ty() != *self.ty {
+            return None;
+        }
+        let mut words = [0; MAX_HOST_SCALARS];
+        for (to, from) in words.iter_mut().zip(self.words()) {
+            *to = from;
+        }
+        Some(T::read(&words[..self.ty.scalar_count()]))
     }
 
     /// The parts that a vector, matrix (rows), array or struct consists of, structs' with their names. A scalar has none.
@@ -130,9 +148,11 @@ impl<'a> View<'a> {
         const ROWS: [&Type; 3] = [&Type::Vector(2), &Type::Vector(3), &Type::Vector(4)];
         let mut rest = self.words;
         let mut part = |name, ty: &'a Type| {
-            let (words, others) = rest.split_at(ty.scalar_count());
-            rest = others;
-            f(name, View { ty, words });
+            let words = rest;
+            rest = rest
+                .get(ty.scalar_count() * self.stride..)
+                .unwrap_or_default();
+            f(name, View { ty, words, ..*self });
         };
         match self.ty {
             Type::Scalar(_) => {}

@@ -106,6 +106,7 @@ codes! {
     ArraySize = 813 Error "too many array elements: the point was stopped";
     ClosureSize = 814 Error "too many closures: the point was stopped";
     UnreachableReached = 815 Error "unreachable code was reached: the point was stopped";
+    Cancelled = 816 Error "the evaluation was cancelled: the point was stopped";
 }
 
 impl fmt::Display for Code {

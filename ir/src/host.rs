@@ -18,6 +18,9 @@ pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
+/// Steps from one question whether a point is to be stopped to the next: some tens of microseconds of an empty loop.
+pub const CANCEL_PERIOD: u64 = 1 << 14;
+
 /// How far a point may go before it is stopped. On entering a function its step is taken first, then the depth is checked, then the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -59,6 +62,8 @@ pub enum FaultKind {
     ClosureSize,
     /// Control came where the program says it cannot: the point was stopped.
     Unreachable,
+    /// The host said so: the point was stopped.
+    Cancelled,
 }
 
 impl FaultKind {
@@ -77,6 +82,7 @@ impl FaultKind {
             FaultKind::ArraySize => Code::ArraySize,
             FaultKind::ClosureSize => Code::ClosureSize,
             FaultKind::Unreachable => Code::UnreachableReached,
+            FaultKind::Cancelled => Code::Cancelled,
         }
     }
 }
@@ -194,6 +200,12 @@ pub enum Sampled {
 pub trait TextureHost<F = f32> {
     /// Answers one request. Requests of a point come in the order in which it executes them, one for each sample executed.
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled;
+
+    /// Whether the point is to be stopped, because somebody lost patience. Asked whenever the steps left are a multiple of
+    /// [`CANCEL_PERIOD`].
+    fn is_cancelled(&mut self) -> bool {
+        false
+    }
 }
 
 /// Every texture is the same four channels everywhere.
@@ -403,6 +415,7 @@ mod tests {
             FaultKind::ArraySize,
             FaultKind::ClosureSize,
             FaultKind::Unreachable,
+            FaultKind::Cancelled,
         ] {
             assert_eq!(
                 kind.stops(),

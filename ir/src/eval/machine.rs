@@ -3,7 +3,8 @@
 use super::number::{operand_bits, operand_floats};
 use super::{Number, Options, Outcome, Point, Slot, Tally};
 use crate::host::{
-    ClosureArena, ClosureRef, FaultKind, Faults, SampleRequest, Sampled, TextureHost, leaving,
+    CANCEL_PERIOD, ClosureArena, ClosureRef, FaultKind, Faults, SampleRequest, Sampled,
+    TextureHost, leaving,
 };
 use crate::module::*;
 use crate::ops::Op;
@@ -179,6 +180,10 @@ impl<'a, F: Number> Machine<'a, F> {
             return self.stop(FaultKind::StepBudget, span);
         }
         self.steps += 1;
+        let left = self.options.limits.steps - self.steps;
+        if left.is_multiple_of(CANCEL_PERIOD) && self.host.is_cancelled() {
+            return self.stop(FaultKind::Cancelled, span);
+        }
         Ok(())
     }
 

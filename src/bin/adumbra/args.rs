@@ -123,6 +123,10 @@ pub struct EmitArgs {
     #[arg(long, value_name = "NAME")]
     pub shader: Option<String>,
 
+    /// Ask for the outputs' derivatives too
+    #[arg(long)]
+    pub derivs: bool,
+
     /// Which machine's code (for `--stage asm`)
     #[arg(long, value_enum)]
     pub target: Option<Target>,

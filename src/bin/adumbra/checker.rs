@@ -2,12 +2,46 @@
 
 use adumbra::{JsonFloat, SampleRequest, Sampled, TextureHost};
 use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Every texture is a checker of 8 by 8 fields: 1 where floor(8u) + floor(8v) is even, else 0; alpha 1.
 /// Requests are kept in the order executed.
 #[derive(Debug, Default)]
 pub struct Checker {
     pub requests: Vec<SampleRequest>,
+    interrupt: Interrupt,
+}
+
+/// Whether somebody pressed Ctrl-C; never, unless a session listens.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens to Ctrl-C from now on, instead of being ended by it.
+    pub fn listen(&self) -> Result<(), ctrlc::Error> {
+        let pressed = self.0.clone();
+        ctrlc::set_handler(move || pressed.store(true, Ordering::Relaxed))
+    }
+
+    /// Forgets that it was pressed.
+    pub fn clear(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    fn is_pressed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Checker {
+    /// One whose evaluations can be cancelled.
+    pub fn with(interrupt: &Interrupt) -> Checker {
+        Checker {
+            requests: Vec::new(),
+            interrupt: interrupt.clone(),
+        }
+    }
 }
 
 impl TextureHost for Checker {
@@ -15,12 +49,20 @@ impl TextureHost for Checker {
         self.requests.push(*request);
         field(request.u.into(), request.v.into())
     }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.interrupt.is_pressed()
+    }
 }
 
 /// For differences in f64, whose requests nobody asked for.
 impl TextureHost<f64> for Checker {
     fn sample(&mut self, request: &SampleRequest<f64>) -> Sampled {
         field(request.u, request.v)
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.interrupt.is_pressed()
     }
 }
 

@@ -49,6 +49,7 @@ pub fn emit(args: EmitArgs) -> Outcome {
     let sources = Sources::new(name, text);
     let options = Options {
         shader: args.shader.clone(),
+        output_derivatives: args.derivs,
         ..setup.options.clone()
     };
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);

@@ -10,7 +10,7 @@ use crate::setup::Setup;
 use crate::show::{self, JsonValue};
 use adumbra::render::JsonSpan;
 use adumbra::{
-    Compiler, Diagnostic, Evaluator, Findings, HumanFloat, Instance, Program, Sources, Stats,
+    Compiler, Diagnostic, Evaluator, Findings, HumanFloat, Instance, Program, Sources, Stats, View,
 };
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -197,7 +197,7 @@ fn instance(args: &RunArgs, program: &Arc<Program>) -> Outcome<Instance> {
             .words(&input.ty)
             .map_err(|error| Failure::usage(format!("--arg {name}: {error}")))?;
         instance
-            .set_words(name, &input.ty, &words)
+            .set_view(name, View::new(&input.ty, &words))
             .map_err(Failure::usage)?;
     }
     Ok(instance)

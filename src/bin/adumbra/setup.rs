@@ -3,7 +3,7 @@
 use crate::args::{CompileArgs, DerivativesName, EngineName, GlobalSet};
 use crate::outcome::{Failure, Outcome};
 use adumbra::{
-    Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits, Options,
+    Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits, Options, View,
 };
 
 /// What a compilation and an evaluation need beside the text.
@@ -80,13 +80,14 @@ fn globals(args: &CompileArgs) -> Outcome<Globals> {
     }
     let mut globals = Globals::new(&layout);
     for setting in &args.globals_set {
-        let words = Dual {
-            value: &*setting.value,
-            ddx: &*setting.ddx,
-            ddy: &*setting.ddy,
+        let view = |words| View::new(&setting.ty, words);
+        let value = Dual {
+            value: view(&setting.value),
+            ddx: view(&setting.ddx),
+            ddy: view(&setting.ddy),
         };
         globals
-            .set_words(&setting.name, &setting.ty, words)
+            .set_view(&setting.name, value)
             .map_err(Failure::usage)?;
     }
     Ok(globals)

@@ -359,8 +359,8 @@ pub(super) unsafe fn loop_to(
     _: *mut u32,
     state: &mut State,
 ) -> *const Threaded {
-    if !state.step() {
-        return state.stop(ip, FaultKind::StepBudget);
+    if let Some(kind) = state.step() {
+        return state.stop(ip, kind);
     }
     // SAFETY: validation checked the target.
     unsafe { jump(ip) }

@@ -1,7 +1,7 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
 use crate::bytecode::Bytecode;
-use adumbra_ir::host::{ClosureArena, FaultKind, Faults, Limits, TextureHost};
+use adumbra_ir::host::{CANCEL_PERIOD, ClosureArena, FaultKind, Faults, Limits, TextureHost};
 use adumbra_ir::span::Span;
 use std::sync::Arc;
 
@@ -91,23 +91,29 @@ impl State {
         std::ptr::null()
     }
 
-    /// Takes a step from the budget; false if there is none left.
+    /// Takes a step from the budget; why the point stops, if it does.
     #[inline(always)]
-    pub(super) fn step(&mut self) -> bool {
-        match self.steps.checked_sub(1) {
-            Some(left) => {
-                self.steps = left;
-                true
-            }
-            None => false,
-        }
+    pub(super) fn step(&mut self) -> Option<FaultKind> {
+        let Some(left) = self.steps.checked_sub(1) else {
+            return Some(FaultKind::StepBudget);
+        };
+        self.steps = left;
+        let cancelled = left.is_multiple_of(CANCEL_PERIOD) && self.is_cancelled();
+        cancelled.then_some(FaultKind::Cancelled)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_cancelled(&mut self) -> bool {
+        // SAFETY: steps are taken during `run` only, which lent the textures for as long as it goes on.
+        unsafe { (*self.textures).is_cancelled() }
     }
 
     /// What a function's entry takes from the limits, `depth` functions being active with it; which limit is met, if any.
     #[inline(always)]
     pub(super) fn enter(&mut self, depth: usize, elements: u32) -> Option<FaultKind> {
-        if !self.step() {
-            return Some(FaultKind::StepBudget);
+        if let Some(kind) = self.step() {
+            return Some(kind);
         }
         if depth > self.limits.call_depth as usize {
             return Some(FaultKind::CallDepth);

@@ -2,7 +2,6 @@
 
 use super::session::{Compiled, Session};
 use super::{Then, failed, help};
-use crate::checker::Checker;
 use crate::emit::lanes_text;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
@@ -147,13 +146,13 @@ fn globals_text(session: &Session) -> String {
 fn differences_text(session: &Session, text: &str) -> Outcome<String> {
     let compiled = expression(session, "fd", text)?;
     let mut evaluator = session.evaluator(&compiled)?;
-    evaluator.evaluate(session.globals(), &mut Checker::default());
+    evaluator.evaluate(session.globals(), &mut session.checker());
     let faults = report::faults(&evaluator);
     report::to_stderr(&faults, &compiled.sources, false);
     let differences = central_differences(
         &compiled.instance,
         session.globals(),
-        &mut Checker::default(),
+        &mut session.checker(),
     );
     let (Some(differences), None) = (differences, evaluator.faults().stopped()) else {
         return Err(Failure::Reported);
@@ -169,7 +168,8 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
         .next()
         .filter(|o| show::has_floats(o.ty()))
     {
-        let parts = [output.value(), output.ddx(), output.ddy()].map(|part| part.words());
+        let parts = [output.value(), output.ddx(), output.ddy()]
+            .map(|part| part.words().collect::<Vec<u32>>());
         for (i, difference) in differences.iter().enumerate().take(parts[0].len()) {
             let Difference {
                 value,
@@ -209,7 +209,7 @@ fn component(ty: &Type, index: usize) -> String {
 fn time_text(session: &Session, text: &str) -> Outcome<String> {
     let compiled = expression(session, "time", text)?;
     let mut evaluator = session.evaluator(&compiled)?;
-    let mut checker = Checker::default();
+    let mut checker = session.checker();
     let mut best = f64::INFINITY;
     let start = Instant::now();
     let mut turns: u32 = 1;
@@ -218,6 +218,11 @@ fn time_text(session: &Session, text: &str) -> Outcome<String> {
         for _ in 0..turns {
             checker.requests.clear();
             evaluator.evaluate(session.globals(), &mut checker);
+            if evaluator.faults().stopped().is_some() {
+                let faults = report::faults(&evaluator);
+                report::to_stderr(&faults, &compiled.sources, false);
+                return Err(Failure::Reported);
+            }
         }
         let lap = lap.elapsed();
         best = best.min(lap.as_nanos() as f64 / f64::from(turns));

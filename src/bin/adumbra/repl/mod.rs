@@ -8,7 +8,7 @@ mod reader;
 mod session;
 
 use crate::args::ReplArgs;
-use crate::checker::Checker;
+use crate::checker::Interrupt;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::setup::Setup;
@@ -35,13 +35,15 @@ enum Then {
 pub fn repl(args: ReplArgs) -> Outcome {
     let setup = Setup::new(&args.compile)?;
     let stats = args.compile.stats;
-    let mut session = Session::new(setup, args.with)?;
+    let interrupt = Interrupt::default();
+    let mut session = Session::new(setup, args.with, interrupt.clone())?;
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut reader = match is_terminal {
         true => Reader::terminal().map_err(Failure::usage)?,
         false => Reader::pipe(),
     };
     if is_terminal {
+        interrupt.listen().map_err(Failure::usage)?;
         writeln!(io::stdout(), "{BANNER}")?;
     }
     let mut failed = false;
@@ -108,7 +110,7 @@ fn failed(findings: &Findings) -> Failure {
 fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
     report::to_stderr(compiled.program().warnings(), &compiled.sources, false);
     let mut evaluator = session.evaluator(compiled)?;
-    evaluator.evaluate(session.globals(), &mut Checker::default());
+    evaluator.evaluate(session.globals(), &mut session.checker());
     let faults = report::faults(&evaluator);
     report::to_stderr(&faults, &compiled.sources, false);
     if evaluator.faults().stopped().is_some() {
@@ -117,25 +119,19 @@ fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
     let outputs: Vec<OutputView<'_>> = evaluator.outputs().collect();
     for (at, given) in compiled.given.iter().enumerate() {
         let output = &outputs[at];
-        let own = Dual {
-            value: output.value().words(),
-            ddx: output.ddx().words(),
-            ddy: output.ddy().words(),
-        };
         match given {
             Given::Value => {
                 print_value(output)?;
-                session.set("_", output.ty(), own);
+                session.set("_", output.view());
             }
-            Given::Variable(name) => session.set(name, output.ty(), own),
+            Given::Variable(name) => session.set(name, output.view()),
             Given::Seed(name) => {
-                let shadow = |further: usize| outputs[at + further].value().words();
                 let seeded = Dual {
-                    ddx: shadow(1),
-                    ddy: shadow(2),
-                    ..own
+                    value: output.value(),
+                    ddx: outputs[at + 1].value(),
+                    ddy: outputs[at + 2].value(),
                 };
-                session.set(name, output.ty(), seeded);
+                session.set(name, seeded);
             }
             Given::SeedDdx | Given::SeedDdy => {}
         }

@@ -4,12 +4,13 @@
 //! file brought in, stays among the sources of later compilations. Redefinition blanks the earlier declaration where it stands: lengths
 //! stay, so spans into the text stay right.
 
+use crate::checker::{Checker, Interrupt};
 use crate::input;
 use crate::outcome::Outcome;
 use crate::setup::Setup;
 use adumbra::{
     Code, Compiler, Diagnostic, Dual, Entries, EntryKind, Evaluator, FileId, Findings, Given,
-    Globals, GlobalsLayout, Instance, Program, Sources, Type, entries, item_at,
+    Globals, GlobalsLayout, Instance, Program, Sources, Type, View, entries, item_at,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,7 @@ pub struct Session {
     typed: usize,
     /// The expression or statement evaluated last.
     pub last: Option<String>,
+    interrupt: Interrupt,
 }
 
 /// Something that was compiled and can be evaluated.
@@ -65,7 +67,7 @@ impl Session {
     ///
     /// # Errors
     /// If a file of `--with` is at fault; it was reported.
-    pub fn new(setup: Setup, with: Vec<PathBuf>) -> Outcome<Session> {
+    pub fn new(setup: Setup, with: Vec<PathBuf>, interrupt: Interrupt) -> Outcome<Session> {
         let mut session = Session {
             globals: setup.globals.clone(),
             setup,
@@ -73,6 +75,7 @@ impl Session {
             texts: Vec::new(),
             typed: 0,
             last: None,
+            interrupt,
         };
         session.begin()?;
         Ok(session)
@@ -93,8 +96,10 @@ impl Session {
         for (name, value, ddx, ddy) in [("u", 0.25, pixel, 0.0), ("v", 0.5, 0.0, pixel)] {
             if self.globals.layout().member(name).is_none() {
                 let words = [value, ddx, ddy].map(f32::to_bits);
-                let [value, ddx, ddy] = words.each_ref().map(std::slice::from_ref);
-                self.set(name, &Type::FLOAT, Dual { value, ddx, ddy });
+                let [value, ddx, ddy] = words
+                    .each_ref()
+                    .map(|word| View::new(&Type::FLOAT, std::slice::from_ref(word)));
+                self.set(name, Dual { value, ddx, ddy });
             }
         }
         for path in self.with.clone() {
@@ -105,6 +110,12 @@ impl Session {
                 .map_err(|findings| crate::eval::reported(&findings, false))?;
         }
         Ok(())
+    }
+
+    /// A texture for one evaluation, which Ctrl-C cancels.
+    pub fn checker(&self) -> Checker {
+        self.interrupt.clear();
+        Checker::with(&self.interrupt)
     }
 
     /// An evaluator for something compiled.
@@ -227,8 +238,8 @@ impl Session {
     }
 
     /// Sets a variable, which becomes one, or becomes of another type, if need be. What cannot be a variable is left alone.
-    pub fn set(&mut self, name: &str, ty: &Type, words: Dual<&[u32]>) {
-        if self.globals.set_words(name, ty, words).is_ok() {
+    pub fn set(&mut self, name: &str, value: Dual<View<'_>>) {
+        if self.globals.set_view(name, value).is_ok() {
             return;
         }
         let others = self.globals.layout().members().iter();
@@ -238,14 +249,14 @@ impl Session {
             .try_fold(GlobalsLayout::new(), |layout, member| {
                 layout.with(member.name(), member.ty().clone())
             })
-            .and_then(|layout| layout.with(name, ty.clone()));
+            .and_then(|layout| layout.with(name, value.value.ty().clone()));
         let Ok(layout) = layout else { return };
         let mut globals = Globals::new(&layout);
-        let kept = others.filter_map(|member| Some((member, self.globals.view(member.name())?)));
-        let kept = kept.map(|(member, view)| (member.name(), member.ty(), view.map(|v| v.words())));
+        let kept = others.map(|member| member.name());
+        let mut kept = kept.filter_map(|name| Some((name, self.globals.view(name)?)));
         let all_set = kept
-            .chain([(name, ty, words)])
-            .try_for_each(|(name, ty, words)| globals.set_words(name, ty, words));
+            .try_for_each(|(name, value)| globals.set_view(name, value))
+            .and_then(|()| globals.set_view(name, value));
         if all_set.is_ok() {
             self.globals = globals;
         }
