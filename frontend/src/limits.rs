@@ -22,8 +22,8 @@ pub const MAX_ALL_LEAVES: usize = 1 << 20;
 /// Most scalars that the inputs, or the outputs, of one shader have together.
 pub const MAX_SHADER_SCALARS: u64 = 4096;
 
-/// Deepest nesting of structs in structs.
-pub const MAX_STRUCT_DEPTH: usize = 24;
+/// Most structs and arrays that contain each other in one type.
+pub const MAX_TYPE_DEPTH: usize = 24;
 
 /// Most functions of one name.
 pub const MAX_OVERLOADS: usize = 64;

@@ -8,7 +8,7 @@ use super::types::{Member, TypeId, TypeKind};
 use super::{Checker, Constant, Declared, StructItem, StructState};
 use crate::ast::{self, ItemKind, TypeKeyword, TypeName};
 use crate::interner::Symbol;
-use crate::limits::{MAX_OVERLOADS, MAX_SHADER_SCALARS, MAX_STRUCT_DEPTH};
+use crate::limits::{MAX_OVERLOADS, MAX_SHADER_SCALARS, MAX_TYPE_DEPTH};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::{Code, Diagnostic, Scalar, Span};
 
@@ -133,7 +133,7 @@ impl<'a> Checker<'a, '_> {
         self.structs[number as usize].state = StructState::Open;
         let mut members: Vec<Member> = Vec::new();
         let mut seen = std::collections::HashMap::new();
-        let mut broken = depth > MAX_STRUCT_DEPTH;
+        let mut broken = depth > MAX_TYPE_DEPTH;
         if broken {
             self.too_large(syntax.name.span, "structs are nested too deeply");
         }

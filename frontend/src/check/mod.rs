@@ -23,6 +23,7 @@ pub mod types;
 
 use crate::ast;
 use crate::interner::{Interner, Symbol};
+use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::Bump;
 pub(crate) use convert::conversion;
@@ -48,7 +49,7 @@ pub struct Request<'a, 'c> {
 pub struct Checked<'a> {
     /// The program; only to be lowered if no finding is an error.
     pub program: Program<'a>,
-    /// Errors and warnings, in the order of the check.
+    /// Errors, in the order of the texts, the first [`MAX_DIAGNOSTICS`] of them.
     pub diagnostics: Vec<Diagnostic>,
     /// The entry made for [`Request::entry`], a shader without inputs, and what its outputs are.
     pub entry: Option<(FunctionId, Vec<Given>)>,
@@ -192,7 +193,17 @@ impl<'a, 'c> Checker<'a, 'c> {
         }
     }
 
-    fn finish(self, entry: Option<(FunctionId, Vec<Given>)>) -> Checked<'a> {
+    fn finish(mut self, entry: Option<(FunctionId, Vec<Given>)>) -> Checked<'a> {
+        self.diagnostics
+            .sort_by_key(|d| (d.span.file, d.span.start));
+        if let Some(next) = self.diagnostics.get(MAX_DIAGNOSTICS) {
+            let message = format!("there are more than {MAX_DIAGNOSTICS} errors");
+            let rest = Diagnostic::new(Code::TooManyErrors, next.span, message)
+                .here("the next one")
+                .help("mend the first ones; the others may follow from them");
+            self.diagnostics.truncate(MAX_DIAGNOSTICS);
+            self.diagnostics.push(rest);
+        }
         let function = |f: &Declared<'a>| Function {
             name: f.name.symbol,
             span: f.name.span,

@@ -242,10 +242,30 @@ impl<'a> Checker<'a, '_> {
             }
         }
         for local in all {
-            let name = self.body.locals[local.0 as usize].name;
+            let Local { name, ty, span } = self.body.locals[local.0 as usize];
             let text = self.text(name).to_owned();
+            if !ty.is_number() && !ty.is_vector() {
+                self.not_kept(&text, ty, span);
+                continue;
+            }
             self.give(local, Given::Variable(text), params);
         }
+    }
+
+    fn not_kept(&mut self, name: &str, ty: TypeId, span: Span) {
+        if ty == TypeId::ERROR {
+            return;
+        }
+        let is = self.show(ty);
+        self.report(
+            Diagnostic::new(
+                Code::BadVariableType,
+                span,
+                format!("a session keeps numbers and vectors, and `{name}` is {is}"),
+            )
+            .here("would be lost")
+            .help("use it within braces, `{ … }`, or in a function"),
+        );
     }
 
     /// In an entry, a bare name that nothing declares is a global of the host.

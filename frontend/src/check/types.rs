@@ -2,10 +2,11 @@
 //!
 //! Invariants: equal types have one [`TypeId`], so comparing ids compares types; the simple types have fixed ids; a struct is equal
 //! to itself alone. Every type knows its *leaves*: the scalars and the scalar arrays that a value of it is made of, in order, which is
-//! what lowering turns it into. No type has more than [`MAX_LEAVES`](crate::limits::MAX_LEAVES) leaves.
+//! what lowering turns it into. No type has more than [`MAX_LEAVES`] leaves or is deeper
+//! than [`MAX_TYPE_DEPTH`].
 
 use crate::interner::{Interner, Symbol};
-use crate::limits::{MAX_ALL_LEAVES, MAX_LEAVES};
+use crate::limits::{MAX_ALL_LEAVES, MAX_LEAVES, MAX_TYPE_DEPTH};
 use adumbra_ir::{Scalar, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -116,6 +117,8 @@ pub struct Member {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     kind: TypeKind,
+    /// How many structs and arrays contain each other in it.
+    depth: u32,
     /// Range in `leaves`.
     leaves: (u32, u32),
 }
@@ -137,7 +140,7 @@ pub struct Types {
     arrays: HashMap<(TypeId, u32), TypeId>,
 }
 
-/// A type that would have too many leaves.
+/// A type that would have too many leaves or be too deep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -160,6 +163,7 @@ const SIMPLE_LEAVES: [Leaf; 8] = [
 const fn simple(kind: TypeKind, first: u32, count: u32) -> Entry {
     Entry {
         kind,
+        depth: 0,
         leaves: (first, first + count),
     }
 }
@@ -222,13 +226,16 @@ impl Types {
         self.leaves(ty).iter().map(count).sum()
     }
 
-    fn add(&mut self, kind: TypeKind, first_leaf: usize) -> Result<TypeId, TooLarge> {
-        if self.leaves.len() - first_leaf > MAX_LEAVES || self.leaves.len() > MAX_ALL_LEAVES {
+    fn add(&mut self, kind: TypeKind, depth: u32, first_leaf: usize) -> Result<TypeId, TooLarge> {
+        let count = self.leaves.len() - first_leaf;
+        let all = self.leaves.len();
+        if count > MAX_LEAVES || all > MAX_ALL_LEAVES || depth as usize > MAX_TYPE_DEPTH {
             self.leaves.truncate(first_leaf);
             return Err(TooLarge);
         }
         self.entries.push(Entry {
             kind,
+            depth,
             leaves: (first_leaf as u32, self.leaves.len() as u32),
         });
         Ok(TypeId(self.entries.len() as u32 - 1))
@@ -241,12 +248,13 @@ impl Types {
             return Ok(known);
         }
         let first = self.leaves.len();
-        let (start, end) = self.entries[element.0 as usize].leaves;
-        self.leaves.extend_from_within(start as usize..end as usize);
+        let Entry { leaves, depth, .. } = self.entries[element.0 as usize];
+        self.leaves
+            .extend_from_within(leaves.0 as usize..leaves.1 as usize);
         for leaf in &mut self.leaves[first..] {
             leaf.len = len;
         }
-        let ty = self.add(TypeKind::Array(element, len), first)?;
+        let ty = self.add(TypeKind::Array(element, len), depth + 1, first)?;
         self.arrays.insert((element, len), ty);
         Ok(ty)
     }
@@ -255,17 +263,20 @@ impl Types {
     pub fn structure(&mut self, name: Symbol, members: &[Member]) -> Result<TypeId, TooLarge> {
         let first_leaf = self.leaves.len();
         let first = self.members.len();
+        let mut depth = 0;
         for &member in members {
             let leaf = (self.leaves.len() - first_leaf) as u32;
             self.members.push(Member { leaf, ..member });
-            let (start, end) = self.entries[member.ty.0 as usize].leaves;
-            self.leaves.extend_from_within(start as usize..end as usize);
+            let inner = self.entries[member.ty.0 as usize];
+            depth = depth.max(inner.depth);
+            self.leaves
+                .extend_from_within(inner.leaves.0 as usize..inner.leaves.1 as usize);
             if self.leaves.len() - first_leaf > MAX_LEAVES || self.leaves.len() > MAX_ALL_LEAVES {
                 break;
             }
         }
         let number = self.structs.len() as u32;
-        let ty = self.add(TypeKind::Struct(number), first_leaf)?;
+        let ty = self.add(TypeKind::Struct(number), depth + 1, first_leaf)?;
         self.structs.push(Struct {
             name,
             members: (first as u32, self.members.len() as u32),

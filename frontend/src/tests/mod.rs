@@ -3,6 +3,7 @@
 mod declarations;
 mod errors;
 mod flow;
+mod limits;
 mod session;
 mod snippets;
 mod values;

@@ -91,6 +91,12 @@ fn errors_of_entries() {
     assert_eq!(code("return 3;"), Code::BadReturn);
     assert_eq!(code("w = w + 1"), Code::UnknownName);
     assert_eq!(code("break;"), Code::BreakOutsideLoop);
+    assert_eq!(code("float w[3];"), Code::BadVariableType);
+    assert_eq!(code("c = make_closure<glow>(x)"), Code::BadVariableType);
+    assert_eq!(
+        names(&entry("{ float w[3]; w[1] = x; y = w[1]; }").unwrap()),
+        [variable("y")]
+    );
     let help = |text: &str| entry(text).unwrap_err()[0].help.clone().unwrap();
     assert_eq!(help("flog ? 1 : 2"), "did you mean `flag`?");
     assert_eq!(

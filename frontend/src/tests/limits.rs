@@ -1,0 +1,198 @@
+//! Every limit of the checker and of lowering, and texts that would hurt without care.
+
+use super::*;
+use crate::limits::*;
+use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+
+#[test]
+fn as_deep_as_the_grammar_allows() {
+    let open = |what: &str, depth: usize, close: &str, inner: &str| {
+        format!("{}{inner}{}", what.repeat(depth), close.repeat(depth))
+    };
+    let depth = MAX_NESTING - 8;
+    let bodies = [
+        open("{", depth, "}", "o0 += 1;"),
+        open("if (o0 < 1) { o0 += 1;", depth / 3, "}", "o0 = 3;"),
+        open(
+            "for (int i = 0; i < 1; ++i) { if (o0 > 500) continue; ",
+            depth / 3,
+            "}",
+            "o0 = 3;",
+        ),
+        open("do { o0 += 1; ", depth / 3, "} while (o0 < 3);", ""),
+        format!("o0 = {};", open("(1 + ", depth / 2, ")", "2")),
+        format!("o0 = {};", open("sin(", depth, ")", "2")),
+        format!("o0 = {};", open("-(", depth / 3, ")", "2")),
+        format!("o0 = {} 3;", "global_value<n> ? 2 :".repeat(depth / 2)),
+        format!("o0 = 1 {};", "+ 1".repeat(MAX_HEIGHT - 16)),
+        format!(
+            "bool b = true {};",
+            "&& o0 > sin(o0)".repeat(MAX_HEIGHT - 16)
+        ),
+        format!(
+            "if (o0 > 1) o0 = 2; {}",
+            "else if (o0 > 3) o0 = 4; ".repeat(depth / 3)
+        ),
+        format!("float a; {} o0;", "a = ".repeat(depth)),
+        format!("o0 = global_value<p>{};", ".xyz".repeat(MAX_HEIGHT - 16)) + "o0 = 1;",
+    ];
+    for body in &bodies[..bodies.len() - 1] {
+        outputs(&shader("float", 1, "", body));
+    }
+    assert_eq!(
+        codes(&shader("float", 1, "", &bodies[bodies.len() - 1])),
+        [Code::TypeMismatch]
+    );
+}
+
+#[test]
+fn structs_nest_so_deep() {
+    let nested = |depth: usize| {
+        let inner = (1..depth).map(|i| format!("struct s{i} {{ s{} a; }};", i - 1));
+        let all: String = inner.collect();
+        format!("struct s0 {{ float a; }}; {all}")
+    };
+    let backwards = |depth: usize| {
+        let outer = (1..depth)
+            .rev()
+            .map(|i| format!("struct s{i} {{ s{} a; }};", i - 1));
+        let all: String = outer.collect();
+        format!("{all} struct s0 {{ float a; }};")
+    };
+    assert_eq!(codes(&nested(MAX_TYPE_DEPTH)), []);
+    assert_eq!(codes(&backwards(MAX_TYPE_DEPTH)), []);
+    assert_eq!(codes(&nested(MAX_TYPE_DEPTH + 1)), [Code::TypeTooLarge]);
+    assert_eq!(codes(&backwards(MAX_TYPE_DEPTH + 1)), [Code::TypeTooLarge]);
+    assert_eq!(codes(&backwards(20_000))[0], Code::TypeTooLarge);
+}
+
+#[test]
+fn types_have_so_many_parts() {
+    let doubling = (1..40).map(|i| format!("struct s{i} {{ s{} a; s{} b; }};", i - 1, i - 1));
+    let all: String = doubling.take(20).collect();
+    assert_eq!(
+        codes(&format!("struct s0 {{ float a; }}; {all}")),
+        [Code::TypeTooLarge]
+    );
+    let members = |count: usize| {
+        (0..count)
+            .map(|i| format!("float a{i};"))
+            .collect::<String>()
+    };
+    assert_eq!(
+        codes(&format!("struct s {{ {} }};", members(MAX_LEAVES))),
+        []
+    );
+    assert_eq!(
+        codes(&format!("struct s {{ {} }};", members(MAX_LEAVES + 1))),
+        [Code::TypeTooLarge]
+    );
+    let wide = members(MAX_LEAVES);
+    let many = (0..2 * MAX_ALL_LEAVES / MAX_LEAVES).map(|i| format!("struct t{i} {{ s a; }};"));
+    let all: String = many.collect();
+    let found = codes(&format!("struct s {{ {wide} }}; {all}"));
+    assert_eq!(found[0], Code::TypeTooLarge);
+    assert_eq!(found.len(), MAX_DIAGNOSTICS + 1);
+}
+
+#[test]
+fn arrays_have_so_many_elements() {
+    let array = |len: u64| {
+        shader(
+            "float",
+            1,
+            "",
+            &format!("float w[{len}]; w[1] = 2; o0 = w[1];"),
+        )
+    };
+    assert_eq!(floats(&array(MAX_ARRAY_ELEMENTS)), [2.0]);
+    assert_eq!(
+        codes(&array(MAX_ARRAY_ELEMENTS + 1)),
+        [Code::TooManyElements]
+    );
+    let two = shader(
+        "float",
+        1,
+        "",
+        &format!("float w[{MAX_ARRAY_ELEMENTS}]; float v[1]; o0 = w[1];"),
+    );
+    assert_eq!(codes(&two), [Code::TooManyElements]);
+}
+
+#[test]
+fn shaders_have_so_many_numbers() {
+    let text = |count: u64| format!("shader s(out float w[{count}]) {{ w[1] = 1; }}");
+    assert_eq!(codes(&text(MAX_SHADER_SCALARS)), []);
+    assert_eq!(
+        codes(&text(MAX_SHADER_SCALARS + 1)),
+        [Code::BadShaderParameter]
+    );
+}
+
+#[test]
+fn one_name_has_so_many_functions() {
+    let overloads = |count: usize| {
+        let one = |i: usize| {
+            format!(
+                "void f({}) {{}}",
+                vec!["int"; i]
+                    .iter()
+                    .enumerate()
+                    .map(|(j, t)| format!("{t} a{j}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
+        };
+        (0..count).map(one).collect::<String>()
+    };
+    assert_eq!(codes(&overloads(MAX_OVERLOADS)), []);
+    assert_eq!(
+        codes(&overloads(MAX_OVERLOADS + 1)),
+        [Code::TooManyOverloads]
+    );
+}
+
+#[test]
+fn many_errors_are_cut_short() {
+    let text: String = (0..20_000)
+        .map(|i| format!("float f{i}() {{ return unknown_{i}; }}\n"))
+        .collect();
+    let found = codes(&text);
+    assert_eq!(found.len(), MAX_DIAGNOSTICS + 1);
+    assert_eq!(found[MAX_DIAGNOSTICS], Code::TooManyErrors);
+}
+
+#[test]
+fn calls_that_fan_out_are_lowered_once_each() {
+    let level = |i: usize| {
+        format!(
+            "float f{}(float x) {{ return f{i}(x) + f{i}(x * 2) + f{i}(x * 3); }}\n",
+            i + 1
+        )
+    };
+    let all: String = (0..40).map(level).collect();
+    let module = module(&shader(
+        "float",
+        1,
+        &format!("float f0(float x) {{ return x; }}\n{all}"),
+        "o0 = f40(1);",
+    ));
+    assert_eq!(module.functions.len(), 42);
+}
+
+#[test]
+fn loops_in_loops_over_many_variables_stay_linear() {
+    let variables: String = (0..500).map(|i| format!("float a{i};")).collect();
+    let writes: String = (0..500).map(|i| format!("a{i} += o0;")).collect();
+    let loops: String = (0..50)
+        .map(|i| format!("for (int i{i} = 0; i{i} < 1; ++i{i}) {{"))
+        .collect();
+    let body = format!("{variables} {loops} {writes} {} o0 = a1;", "}".repeat(50));
+    let module = module(&shader("float", 1, "", &body));
+    let insts: usize = module.functions[0]
+        .regions
+        .iter()
+        .map(|r| r.insts.len())
+        .sum();
+    assert!(insts < 5_000, "{insts}");
+}
