@@ -15,6 +15,7 @@ mod names;
 mod operator;
 mod overload;
 mod place;
+mod resolve;
 mod session;
 mod statement;
 mod suggest;

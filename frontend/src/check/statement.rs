@@ -1,8 +1,8 @@
 //! Bodies and statements: scopes, loops, and whether control can leave a function without its result.
 
 use super::convert::Purpose;
-use super::declare::OpenLength;
 use super::names::Value;
+use super::resolve::OpenLength;
 use super::tree::{self, Expr, ExprKind, FunctionId, Local, LocalId, Stmt};
 use super::types::TypeId;
 use super::{Checker, LocalFacts, OpenLoop};
@@ -57,9 +57,7 @@ impl<'a> Checker<'a, '_> {
             let local = self.add_local(local, facts);
             self.names.declare(param.name, Value::Local(local));
         }
-        let inner = self.names.enter();
         let (body, completes) = self.statements(block.statements);
-        self.names.leave(inner);
         if completes && declared.result != TypeId::VOID && declared.result != TypeId::ERROR {
             let text = self.text(declared.name.symbol).to_owned();
             let ty = self.show(declared.result);

@@ -119,24 +119,21 @@ impl<'a> Body<'_, '_, 'a> {
         if !self.types().has_arrays(ty) {
             return self.branch(holds, |body| body.values(yes), |body| body.values(no), span);
         }
-        // Arrays are copied into room of their own by the arm taken; scalars come out of the branch.
+        // Arrays are filled by the arm taken; scalars come out of the branch.
         let mut room = self.temporary(ty, span);
-        let scalars = {
-            let room = &room;
-            let fill = |body: &mut Self, from: &Expr<'a>| {
-                let from = body.values(from);
-                body.copy_arrays(ty, room, &from, span);
-                let leaves = body.leaves(ty).iter().zip(from);
-                leaves
-                    .filter(|(leaf, _)| leaf.len == 0)
-                    .map(|(_, slot)| slot)
-                    .collect()
-            };
-            self.branch(holds, |body| fill(body, yes), |body| fill(body, no), span)
+        let leaves = self.leaves(ty);
+        let fill = |body: &mut Self, from: &Expr<'a>| {
+            let mut room = room.clone();
+            body.fill(&mut room, from, false);
+            let all = leaves.iter().zip(room);
+            all.filter(|(leaf, _)| leaf.len == 0)
+                .map(|(_, slot)| slot)
+                .collect()
         };
-        let leaves = self.leaves(ty).iter().zip(&mut room);
-        for ((_, room), scalar) in leaves.filter(|(leaf, _)| leaf.len == 0).zip(scalars) {
-            *room = scalar;
+        let scalars = self.branch(holds, |body| fill(body, yes), |body| fill(body, no), span);
+        let places = leaves.iter().zip(&mut room);
+        for ((_, place), scalar) in places.filter(|(leaf, _)| leaf.len == 0).zip(scalars) {
+            *place = scalar;
         }
         room
     }

@@ -11,7 +11,8 @@ use adumbra_ir::module::{ArrayId, NameId, ValueId};
 pub(super) struct Slot(u32);
 
 impl Slot {
-    const EMPTY: Slot = Slot(u32::MAX);
+    /// Nothing yet.
+    pub(super) const EMPTY: Slot = Slot(u32::MAX);
 
     pub(super) fn value(self) -> ValueId {
         debug_assert!(

@@ -8,7 +8,7 @@ use super::Lowering;
 use super::environment::{Environment, Slot};
 use super::statement::Target;
 use crate::ast::Direction;
-use crate::check::tree::{Expr, ExprKind, Function, FunctionId, LocalId, Param};
+use crate::check::tree::{Function, FunctionId, LocalId, Param};
 use crate::check::types::{Leaf, TypeId, TypeKind, Types};
 use adumbra_ir::module::{self, Array, ArrayId, InstKind, Member, Mode, NameId, ValueId};
 use adumbra_ir::{Builder, Lanes, Scalar, Span};
@@ -250,49 +250,60 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
             });
             return;
         }
-        self.declare_arrays(param.local, param.ty, param.span);
-        let first = self.first_slot(param.local);
+        let mut room = self.room(param.local, param.ty, param.span);
         let mut elements: Vec<(u32, u32, ValueId)> = Vec::new();
         host_order(types, param.ty, &mut |leaf, element| {
             let value = self.builder.param(leaves[leaf as usize].scalar, param.span);
             counts.params += 1;
             match element {
-                None => self.set(first + leaf, value),
+                None => room[leaf as usize] = value.into(),
                 Some(element) => elements.push((leaf, element, value)),
             }
         });
         for (leaf, element, value) in elements {
-            let array = self.environment.get(first + leaf).array();
-            self.store(array, element, value, param.span);
+            self.store(room[leaf as usize].array(), element, value, param.span);
         }
+        self.begin(param.local, room);
     }
 
     /// An `out` parameter starts with its default or zero.
     fn start_output(&mut self, param: &Param<'a>) {
-        if self.is_entry {
-            self.declare_arrays(param.local, param.ty, param.span);
-        }
-        let zero = Expr {
-            kind: ExprKind::Zero,
-            ty: param.ty,
-            span: param.span,
+        let room = match self.is_entry {
+            true => self.room(param.local, param.ty, param.span),
+            false => {
+                let first = self.first_slot(param.local);
+                let slots = first..first + self.types().leaf_count(param.ty);
+                slots.map(|slot| self.environment.get(slot)).collect()
+            }
         };
-        let first = self.first_slot(param.local);
-        match param.default {
-            Some(default) => self.initialise(first, default, true),
-            None => self.initialise(first, &zero, true),
-        }
+        self.start(param.local, room, param.default, true);
     }
 
-    /// Begins a variable's life, its value yet to come: gives it its names, and memory to its arrays.
-    pub(super) fn declare_arrays(&mut self, local: LocalId, ty: TypeId, span: Span) {
+    /// Room for a variable: arrays for the leaves that are some.
+    pub(super) fn room(&mut self, local: LocalId, ty: TypeId, span: Span) -> Values {
+        let name = self.name_of(local);
+        let mut room = Values::new();
+        for (index, &leaf) in (0..).zip(self.leaves(ty)) {
+            room.push(match leaf.len {
+                0 => Slot::EMPTY,
+                _ => {
+                    let name = NameId(name.0 + index);
+                    self.new_array(leaf, None, span, Some(name)).into()
+                }
+            });
+        }
+        room
+    }
+
+    /// Begins a variable's life.
+    pub(super) fn begin(&mut self, local: LocalId, values: Values) {
         self.name_of(local);
         let first = self.first_slot(local);
-        for (slot, &leaf) in (first..).zip(self.leaves(ty)) {
-            if leaf.len > 0 {
-                let name = self.environment.name(slot);
-                let array = self.new_array(leaf, None, span, name);
-                self.environment.set(slot, array.into());
+        let leaves = self.leaves(self.function.locals[local.0 as usize].ty);
+        for ((slot, leaf), value) in (first..).zip(leaves).zip(values) {
+            match leaf.len {
+                0 => self.set(slot, value.value()),
+                _ => self.environment.set(slot, value),
             }
         }
     }

@@ -163,6 +163,10 @@ fn one_error_each_at_file_level() {
             "float f(float a) { return a; } int f(float b) { return 1; }",
             Code::Redeclared,
         ),
+        (
+            "float f(float a) { float a = 1; return a; }",
+            Code::Redeclared,
+        ),
         ("const float a = 1; const float a = 2;", Code::Redeclared),
         ("shader s() {} shader s() {}", Code::Redeclared),
         ("float f(float x);", Code::NeverDefined),

@@ -195,7 +195,7 @@ fn an_index_out_of_range_is_a_fault_and_clamped() {
 #[test]
 fn structs() {
     let before = "struct ray { float3 origin; float t; }; struct pair { ray a; ray b; int n; };
-        struct pair swap2(pair p) { struct pair q; q.a = p.b; q.b = p.a; q.n = p.n + 1; return q; }
+        struct pair swap2(struct pair p) { struct pair q; q.a = p.b; q.b = p.a; q.n = p.n + 1; return q; }
         void reset(out float3 v) { v = float3(7); }";
     let body = "ray r = { { 1, 2, 3 }, 4 }; pair p = { r }; p.b.t = 5; p = swap2(p); o0 = p.a.t; o1 = p.b.origin.y; o2 = p.n;
         reset(p.a.origin); o3 = p.a.origin.z; p = swap2(swap2(p)); o4 = p.n; o5 = p.a.origin[1];

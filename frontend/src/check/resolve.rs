@@ -1,0 +1,349 @@
+//! The types that a text names: structs and their members, arrays, keywords and predeclared names.
+//!
+//! A struct is looked at when it is first named, so it may be used before it is defined; one that is being looked at when it is named
+//! contains itself.
+
+use super::names::{Named, predeclared};
+use super::types::{Member, TypeId, TypeKind};
+use super::{Checker, StructItem, StructState};
+use crate::ast::{self, TypeKeyword, TypeName};
+use crate::interner::Symbol;
+use crate::limits::MAX_TYPE_DEPTH;
+use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// How the length of an array without a written one (`float w[]`) is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OpenLength {
+    /// It is not.
+    Unknown,
+    /// From the list that the variable starts with.
+    Known(u32),
+}
+
+impl OpenLength {
+    /// From what a variable starts with.
+    pub(super) fn of(init: Option<&ast::Initializer>) -> OpenLength {
+        match init.map(|init| init.kind) {
+            Some(ast::InitializerKind::List(items)) => OpenLength::Known(items.len() as u32),
+            _ => OpenLength::Unknown,
+        }
+    }
+}
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn declare_struct(&mut self, syntax: &'a ast::Struct<'a>) {
+        if let Named::Struct(first) = self.names.named(syntax.name.symbol) {
+            let first = self.structs[first as usize].syntax.name.span;
+            self.redeclared(syntax.name, Some(first));
+            return;
+        }
+        let number = self.structs.len() as u32;
+        self.names
+            .set_named(syntax.name.symbol, Named::Struct(number));
+        self.structs.push(StructItem {
+            syntax,
+            state: StructState::Waiting,
+        });
+    }
+
+    /// The type of a declared struct.
+    pub(super) fn define_struct(&mut self, number: u32, depth: usize) -> TypeId {
+        let syntax = match self.structs[number as usize] {
+            StructItem {
+                state: StructState::Done(ty),
+                ..
+            } => return ty,
+            StructItem {
+                state: StructState::Open,
+                ..
+            } => return TypeId::ERROR,
+            StructItem { syntax, .. } => syntax,
+        };
+        self.structs[number as usize].state = StructState::Open;
+        let mut members: Vec<Member> = Vec::new();
+        let mut seen = std::collections::HashMap::new();
+        let mut broken = depth > MAX_TYPE_DEPTH;
+        if broken {
+            self.too_large(syntax.name.span, "structs are nested too deeply");
+        }
+        for declaration in syntax.members {
+            if broken {
+                break;
+            }
+            if let Some(inner) = self.open_struct(declaration.ty.name) {
+                let text = self.text(syntax.name.symbol).to_owned();
+                let inner = self.structs[inner as usize].syntax.name;
+                let message = match inner.symbol == syntax.name.symbol {
+                    true => format!("the struct `{text}` contains itself"),
+                    false => format!(
+                        "the struct `{text}` contains `{}`, which contains it",
+                        self.text(inner.symbol)
+                    ),
+                };
+                self.report(
+                    Diagnostic::new(Code::RecursiveStruct, declaration.ty.span, message)
+                        .here("would need endless room")
+                        .help("remove this member; an int can serve as an index into an array"),
+                );
+                broken = true;
+                continue;
+            }
+            for declarator in declaration.declarators {
+                let ty = self.resolve(
+                    &declaration.ty,
+                    declarator.dimensions,
+                    OpenLength::Unknown,
+                    depth + 1,
+                );
+                broken |= ty == TypeId::ERROR;
+                if !self.can_hold(ty, declaration.ty.span) {
+                    continue;
+                }
+                if let Some(init) = declarator.init {
+                    self.report(
+                        Diagnostic::new(
+                            Code::BadInitializer,
+                            init.span,
+                            "a member of a struct has no initial value of its own",
+                        )
+                        .here("not possible here")
+                        .help("give values where a variable of the struct is declared: `s x = { … };`"),
+                    );
+                }
+                let name = declarator.name;
+                if let Some(first) = seen.insert(name.symbol, name.span) {
+                    self.redeclared(name, Some(first));
+                    continue;
+                }
+                members.push(Member {
+                    name: name.symbol,
+                    ty,
+                    leaf: 0,
+                    span: name.span,
+                });
+            }
+        }
+        let ty = match broken {
+            true => TypeId::ERROR,
+            false => match self.types.structure(syntax.name.symbol, &members) {
+                Ok(ty) => ty,
+                Err(_) => self.too_large(syntax.name.span, "this struct has too many parts"),
+            },
+        };
+        self.structs[number as usize].state = StructState::Done(ty);
+        ty
+    }
+
+    fn too_large(&mut self, span: Span, message: &str) -> TypeId {
+        self.report(
+            Diagnostic::new(Code::TypeTooLarge, span, message)
+                .here("too large")
+                .help("keep large data in arrays of plain numbers"),
+        );
+        TypeId::ERROR
+    }
+
+    /// The struct that this name means, if its members are being looked at.
+    fn open_struct(&self, name: TypeName) -> Option<u32> {
+        let (TypeName::Named(symbol) | TypeName::Struct(symbol)) = name else {
+            return None;
+        };
+        let Named::Struct(number) = self.names.named(symbol) else {
+            return None;
+        };
+        matches!(self.structs[number as usize].state, StructState::Open).then_some(number)
+    }
+
+    /// The type that is written, with the dimensions behind the name.
+    pub(super) fn resolve_type(
+        &mut self,
+        ty: &ast::Type<'a>,
+        dimensions: &[ast::Dimension<'a>],
+        open: OpenLength,
+    ) -> TypeId {
+        self.resolve(ty, dimensions, open, 0)
+    }
+
+    fn resolve(
+        &mut self,
+        ty: &ast::Type<'a>,
+        dimensions: &[ast::Dimension<'a>],
+        open: OpenLength,
+        depth: usize,
+    ) -> TypeId {
+        let mut base = match ty.name {
+            TypeName::Keyword(keyword) => self.keyword_type(keyword, ty.span),
+            TypeName::Named(symbol) => match self.type_named(symbol, depth) {
+                Some(known) => known,
+                None => self.unknown_type(symbol, ty.span),
+            },
+            TypeName::Struct(symbol) => match self.names.named(symbol) {
+                Named::Struct(number) => self.define_struct(number, depth),
+                Named::Broken => TypeId::ERROR,
+                Named::Unknown => self.unknown_type(symbol, ty.span),
+            },
+        };
+        let mut dimensions = dimensions.iter().chain(ty.dimensions).rev();
+        if let Some(dimension) = dimensions.next() {
+            base = self.array_of(base, dimension, open);
+        }
+        if let Some(outer) = dimensions.next()
+            && base != TypeId::ERROR
+        {
+            let help = "use one array and compute the index: `w[i * n + j]`";
+            self.not_built(outer.span, "arrays of arrays are", help);
+            base = TypeId::ERROR;
+        }
+        base
+    }
+
+    /// The type that a name means, if any.
+    pub(super) fn type_named(&mut self, symbol: Symbol, depth: usize) -> Option<TypeId> {
+        if !self.is_library {
+            match self.names.named(symbol) {
+                Named::Struct(number) => return Some(self.define_struct(number, depth)),
+                Named::Broken => return Some(TypeId::ERROR),
+                Named::Unknown => {}
+            }
+        }
+        predeclared(self.text(symbol))
+    }
+
+    /// The type of a keyword.
+    pub(super) fn keyword_type(&mut self, keyword: TypeKeyword, span: Span) -> TypeId {
+        match keyword {
+            TypeKeyword::Void => TypeId::VOID,
+            TypeKeyword::Bool => TypeId::BOOL,
+            TypeKeyword::Int => TypeId::INT,
+            TypeKeyword::Uint => TypeId::UINT,
+            TypeKeyword::Float => TypeId::FLOAT,
+            TypeKeyword::Float2 => TypeId::FLOAT2,
+            TypeKeyword::Float3 => TypeId::FLOAT3,
+            TypeKeyword::Float4 => TypeId::FLOAT4,
+            TypeKeyword::Closure => TypeId::CLOSURE,
+            TypeKeyword::Texture2d => TypeId::TEXTURE,
+            TypeKeyword::Float2x2 | TypeKeyword::Float3x3 | TypeKeyword::Float4x4 => {
+                self.not_built(span, "matrices are", "use one vector for each row");
+                TypeId::ERROR
+            }
+            TypeKeyword::ShaderResource => {
+                self.not_built(span, "resources are", "pass numbers to the closure instead");
+                TypeId::ERROR
+            }
+        }
+    }
+
+    fn array_of(
+        &mut self,
+        element: TypeId,
+        dimension: &ast::Dimension<'a>,
+        open: OpenLength,
+    ) -> TypeId {
+        let len = match (dimension.size, open) {
+            (Some(size), _) => match self.array_length(size) {
+                Some(len) => len,
+                None => return TypeId::ERROR,
+            },
+            (None, OpenLength::Known(len)) if len > 0 => len,
+            (None, _) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::BadArraySize,
+                        dimension.span,
+                        "an array needs a length",
+                    )
+                    .here("no length")
+                    .help("write it: `float w[8]`, or give a list of values"),
+                );
+                return TypeId::ERROR;
+            }
+        };
+        if element == TypeId::ERROR || !self.can_hold(element, dimension.span) {
+            return TypeId::ERROR;
+        }
+        if self.types.has_arrays(element) {
+            let help = "use one array and compute the index: `w[i * n + j]`";
+            self.not_built(dimension.span, "arrays of arrays are", help);
+            return TypeId::ERROR;
+        }
+        let elements = u64::from(len) * u64::from(self.types.leaf_count(element));
+        if elements > MAX_ARRAY_ELEMENTS {
+            self.report(
+                Diagnostic::new(
+                    Code::TooManyElements,
+                    dimension.span,
+                    format!("an array of {elements} numbers is too large"),
+                )
+                .here("too long")
+                .help(format!("{MAX_ARRAY_ELEMENTS} numbers is the limit")),
+            );
+            return TypeId::ERROR;
+        }
+        match self.types.array(element, len) {
+            Ok(ty) => ty,
+            Err(_) => self.too_large(dimension.span, "too many large types"),
+        }
+    }
+
+    /// The length of an array as written; reported if it is none.
+    fn array_length(&mut self, size: &ast::Expr<'a>) -> Option<u32> {
+        let size = self.expr(size);
+        if size.is_error() {
+            return None;
+        }
+        let (message, help) = match (size.ty, self.fold_scalar(&size)) {
+            (TypeId::INT, Some(bits)) if bits as i32 > 0 => return Some(bits),
+            (TypeId::UINT, Some(bits)) if bits > 0 => return Some(bits),
+            (TypeId::INT | TypeId::UINT, Some(_)) => (
+                "the length of an array must be at least 1",
+                "write a positive number",
+            ),
+            (TypeId::INT | TypeId::UINT, None) => {
+                let help = "write a constant length, as long as is ever needed";
+                self.not_built(
+                    size.span,
+                    "arrays whose length is only known while shading are",
+                    help,
+                );
+                return None;
+            }
+            _ => ("the length of an array is an int", "write a whole number"),
+        };
+        self.report(
+            Diagnostic::new(Code::BadArraySize, size.span, message)
+                .here("not a length")
+                .help(help),
+        );
+        None
+    }
+
+    /// Whether variables, members and elements may have the type; reported if not.
+    pub(super) fn can_hold(&mut self, ty: TypeId, span: Span) -> bool {
+        let (what, help) = match ty {
+            TypeId::VOID => (
+                "`void` is not the type of a value",
+                "write the type of the value",
+            ),
+            TypeId::TEXTURE => (
+                "a texture is not a value",
+                "declare it at file level, `texture2d name;`, and name it in `texture2d_sample<name>(u, v)`",
+            ),
+            _ => return true,
+        };
+        self.report(
+            Diagnostic::new(Code::BadVariableType, span, what)
+                .here("not possible here")
+                .help(help),
+        );
+        false
+    }
+
+    /// Whether the type is a struct, and which.
+    pub(super) fn struct_of(&self, ty: TypeId) -> Option<u32> {
+        match self.types.kind(ty) {
+            TypeKind::Struct(number) => Some(number),
+            _ => None,
+        }
+    }
+}
