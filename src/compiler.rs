@@ -126,9 +126,18 @@ impl Compiler {
     /// assert_eq!(findings[0].code.to_string(), "E0105");
     /// ```
     pub fn check(&self, sources: &Sources) -> Vec<Diagnostic> {
+        self.check_timed(sources).0
+    }
+
+    /// The same, with the time that it took to parse, to check, and to lower the shaders.
+    pub fn check_timed(&self, sources: &Sources) -> (Vec<Diagnostic>, Phases) {
         let (arena, mut interner) = (Bump::new(), Interner::new());
+        let mut phases = Phases::default();
+        let mut clock = Clock::start();
         let parsed = parse(&arena, &mut interner, sources, Main::File);
+        phases.parse = clock.lap();
         let checked = self.check_parsed(&arena, &mut interner, parsed);
+        phases.check = clock.lap();
         let mut diagnostics = checked.diagnostics;
         if !diagnostics.iter().any(Diagnostic::is_error) {
             let functions = checked.program.functions.iter().enumerate();
@@ -137,7 +146,9 @@ impl Compiler {
                 diagnostics.extend(lowered.err());
             }
         }
-        diagnostics
+        phases.lower = clock.lap();
+        phases.total = clock.total();
+        (diagnostics, phases)
     }
 
     /// Makes a program of a shader. The first text holds it; the others hold what it may use.

@@ -1,6 +1,6 @@
 //! What is typed into a session: one text may hold several entries, each of which is a declaration or something to evaluate.
 
-use adumbra_frontend::ast::{Entry, Expr};
+use adumbra_frontend::ast::{Entry, Expr, Stmt, StmtKind, TypeKeyword, TypeName};
 use adumbra_frontend::{Interner, Reply, parse_repl};
 use adumbra_ir::{Diagnostic, FileId, Span};
 use bumpalo::Bump;
@@ -51,8 +51,22 @@ fn kind(entry: &Entry<'_>) -> EntryKind {
     match entry {
         Entry::Item(item) => EntryKind::Item(bytes(item.span)),
         Entry::Seed { name, ddy, .. } => EntryKind::Run(bytes(name.span.to(ddy.span))),
+        Entry::Statement(statement) if declares_resource(statement) => {
+            EntryKind::Item(bytes(statement.span))
+        }
         Entry::Statement(statement) => EntryKind::Run(bytes(statement.span)),
     }
+}
+
+/// What would be a variable of a file, not of a function: `texture2d wood;`.
+fn declares_resource(statement: &Stmt<'_>) -> bool {
+    let StmtKind::Declaration(declaration) = &statement.kind else {
+        return false;
+    };
+    matches!(
+        declaration.ty.name,
+        TypeName::Keyword(TypeKeyword::Texture2d | TypeKeyword::ShaderResource)
+    )
 }
 
 /// The bytes of the declaration that a place lies in, in a text that can be read; `None` if it lies in none.
@@ -66,7 +80,6 @@ pub fn item_at(text: &str, byte: u32) -> Option<Range<usize>> {
 
 /// An expression as an entry.
 pub(crate) fn of_expression<'a>(expr: &'a Expr<'a>, arena: &'a Bump) -> Entry<'a> {
-    use adumbra_frontend::ast::{Stmt, StmtKind};
     Entry::Statement(arena.alloc(Stmt {
         kind: StmtKind::Expr(expr),
         span: expr.span,

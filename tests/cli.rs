@@ -364,6 +364,10 @@ fn stats_say_how_long_and_how_large() {
         assert!(stats[size].is_u64(), "{size}");
     }
     assert!(stats["bytecode_ops"].as_u64().unwrap() > 0);
+    let args = ["check", &file, "--json", "--stats", "--globals", "hit"];
+    let ran = adumbra(args.into_iter().chain(SEEDS));
+    let line: Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert!(line["stats"]["phases_us"]["parse"].as_f64().unwrap() > 0.0);
 }
 
 #[test]

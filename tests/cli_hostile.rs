@@ -153,6 +153,14 @@ fn a_closure_that_doubles_in_each_turn() {
     assert_eq!(json["outputs"]["c"]["value"], serde_json::Value::Null);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_without_end() {
+    let ran = adumbra(["check", "/dev/zero"]);
+    ends_in_order(&ran);
+    assert!(ran.stderr.contains("E0601"), "{ran:?}");
+}
+
 #[test]
 fn broken_bytecode() {
     let source = scratch(

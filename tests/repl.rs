@@ -151,6 +151,8 @@ fn help_comes_from_the_ops_rows() {
         assert!(all.contains(word), "{word} in {all}");
     }
     assert!(said(":help :fd").contains("central differences"));
+    assert!(said(":help dot").contains("float dot(float3 a, float3 b)"));
+    assert!(said(":help ddx").contains("along x"));
     let ran = session(":help sinn");
     assert!(ran.stderr.contains("did you mean `sin`"), "{ran:?}");
     let ran = session(":hlep");
@@ -223,4 +225,33 @@ fn options_reach_the_session() {
     assert_eq!(ran.stdout, QUARTER);
     let ran = adumbra(["--with", "no/such/file.adu"]);
     assert_eq!(ran.code, 2, "{ran:?}");
+}
+
+#[test]
+fn a_session_declares_textures_and_forgives_the_last_semicolon() {
+    let white = "value  (1.0, 1.0, 1.0)\nddx    (0.0, 0.0, 0.0)\nddy    (0.0, 0.0, 0.0)\n";
+    assert_eq!(said("texture2d wood\ntexture2d_sample<wood>(u, v)"), white);
+    let text = "struct s { float a; }\nfloat g() { s x; x.a = 2; return x.a; }; g()";
+    assert_eq!(said(text), "value  2.0\nddx    0.0\nddy    0.0\n");
+    assert_eq!(said("q = 4 : 1\nq"), "value  4.0\nddx    1.0\nddy    0.0\n");
+}
+
+#[test]
+fn what_a_session_cannot_keep_is_refused() {
+    for text in ["struct s { float a; }\ns x\nu", "float w[3]\nu"] {
+        let ran = session(text);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, QUARTER), "{ran:?}");
+        assert!(ran.stderr.contains("a session keeps"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_session_keeps_a_bounded_number_of_texts() {
+    let mut text = String::new();
+    for i in 0..1_001 {
+        text += &format!("int f{i}() {{ return 1; }}\n");
+    }
+    let ran = session(&text);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.stderr.matches("texts in scope").count(), 1, "{ran:?}");
 }

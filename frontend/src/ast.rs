@@ -466,7 +466,7 @@ pub enum Entry<'a> {
         value: &'a Expr<'a>,
         /// Its change per pixel along x.
         ddx: &'a Expr<'a>,
-        /// Its change per pixel along y.
+        /// Its change per pixel along y; 0 where it is left out.
         ddy: &'a Expr<'a>,
     },
     /// An expression or a statement, a local declaration among them.

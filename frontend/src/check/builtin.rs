@@ -108,8 +108,29 @@ pub(super) fn find(name: &str) -> Option<Builtin> {
     Some(Builtin::Shadow(direction))
 }
 
+/// The rows that a built-in name stands for, for help; none for other names, nor for derivatives.
+pub fn rows(name: &str) -> Vec<Op> {
+    match find(name) {
+        Some(Builtin::Float(row) | Builtin::Word(row)) => vec![row],
+        Some(Builtin::Number(float, int, uint)) => vec![float, int, uint],
+        Some(Builtin::Signed(float, int)) => vec![float, int],
+        Some(Builtin::Clamp) => vec![Op::Clamp],
+        Some(Builtin::Atan) => vec![Op::Atan, Op::Atan2],
+        Some(Builtin::Select) => vec![Op::Select],
+        Some(Builtin::Shadow(_)) | None => Vec::new(),
+    }
+}
+
+/// Along which direction the derivative is that a name stands for, if it stands for one: `ddx`, `dFdy_fine`.
+pub fn derivative(name: &str) -> Option<Direction> {
+    match find(name) {
+        Some(Builtin::Shadow(direction)) => Some(direction),
+        _ => None,
+    }
+}
+
 /// Every name that a newcomer may have meant.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     let derivatives = DERIVATIVES.iter().map(|(name, _)| *name);
     BUILTINS.iter().map(|(name, _)| *name).chain(derivatives)
 }

@@ -4,7 +4,7 @@
 //! helpers); library functions join the queue when a call first names them. A finding never stops the rest: what is wrong gets
 //! [`TypeId::ERROR`], which silences everything that follows from it.
 
-mod builtin;
+pub mod builtin;
 mod call;
 mod constant;
 mod convert;

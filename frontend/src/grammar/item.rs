@@ -53,13 +53,18 @@ pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
         .then_ignore(mark(Kind::Assign))
         .then(rules.expression.clone())
         .then(shadow())
-        .then(shadow())
+        .then(shadow().or_not())
         .then_ignore(semicolon())
-        .map(|(((name, value), ddx), ddy)| Entry::Seed {
+        .map_with(|(((name, value), ddx), ddy), e| Entry::Seed {
             name,
             value,
             ddx,
-            ddy,
+            ddy: ddy.unwrap_or_else(|| {
+                e.state().arena.alloc(Expr {
+                    kind: ExprKind::Float(0.0),
+                    span: ddx.span.after(),
+                })
+            }),
         });
     let item = declared(&rules).map_with(|kind, e| {
         let (builder, span) = seen(e);

@@ -5,7 +5,7 @@ use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::setup::Setup;
-use adumbra::{Compiler, Findings, Sources};
+use adumbra::{Compiler, Findings, Sources, Stats};
 use std::io;
 
 /// # Errors
@@ -19,7 +19,14 @@ pub fn check(args: CheckArgs) -> Outcome {
         let findings = match input::text(&name, bytes) {
             Ok(text) => {
                 let sources = Sources::new(name, text);
-                let diagnostics = compiler.check(&sources);
+                let (diagnostics, phases_us) = compiler.check_timed(&sources);
+                if args.compile.stats {
+                    let stats = Stats {
+                        phases_us,
+                        ..Stats::default()
+                    };
+                    report::stats(&stats, args.json);
+                }
                 Findings {
                     sources,
                     diagnostics,

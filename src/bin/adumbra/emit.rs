@@ -69,7 +69,7 @@ pub fn emit(args: EmitArgs) -> Outcome {
             let program = compiler.compile(&sources).map_err(failed)?;
             report::to_stderr(program.warnings(), &sources, args.json);
             if args.compile.stats {
-                report::stats(&program.stats());
+                report::stats(&program.stats(), args.json);
             }
             of_program(&args, &program)
         }

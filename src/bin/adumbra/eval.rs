@@ -64,7 +64,7 @@ pub fn eval(args: EvalArgs) -> Outcome {
         }
         report::to_stderr(&faults, &sources, false);
         if let Some(stats) = &stats {
-            report::stats(stats);
+            report::stats(stats, false);
         }
     }
     match evaluator.faults().stopped() {
@@ -76,6 +76,7 @@ pub fn eval(args: EvalArgs) -> Outcome {
 /// Adds the files of `--with`.
 pub fn add_files(sources: &mut Sources, files: &[PathBuf], json: bool) -> Outcome {
     for path in files {
+        input::admit(sources.iter().len())?;
         let (name, bytes) = input::bytes(path)?;
         let text = input::text(&name, bytes).map_err(|findings| reported(&findings, json))?;
         sources.add(name, text);

@@ -6,21 +6,48 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A file's bytes with the name to call it by; `-` is standard input.
+/// Most bytes that are read of one file. A text may have fewer still; serialised bytecode is larger than its source.
+pub const MAX_FILE: u64 = 1 << 26;
+
+/// Most texts that a compilation joins. Each compilation of a session reads all of them.
+pub const MAX_TEXTS: usize = 1_000;
+
+/// A file's bytes with the name to call it by; `-` is standard input. Of one beyond [`MAX_FILE`] there is one byte more.
+///
+/// # Errors
+/// If it cannot be read.
 pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
-    if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        return match io::stdin().lock().read_to_end(&mut bytes) {
-            Ok(_) => Ok(("<stdin>".to_owned(), bytes)),
-            Err(error) => Err(Failure::usage(format!(
-                "cannot read standard input: {error}"
-            ))),
-        };
-    }
-    let name = path.display().to_string();
-    match fs::read(path) {
-        Ok(bytes) => Ok((name, bytes)),
+    let is_stdin = path.as_os_str() == "-";
+    let name = match is_stdin {
+        true => "<stdin>".to_owned(),
+        false => path.display().to_string(),
+    };
+    let mut bytes = Vec::new();
+    let read = match is_stdin {
+        true => io::stdin()
+            .lock()
+            .take(MAX_FILE + 1)
+            .read_to_end(&mut bytes),
+        false => {
+            fs::File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
+        }
+    };
+    match read {
+        Ok(_) => Ok((name, bytes)),
         Err(error) => Err(Failure::usage(format!("cannot read {name}: {error}"))),
+    }
+}
+
+/// Refuses one text too many.
+///
+/// # Errors
+/// If there are as many as may be.
+pub fn admit(texts: usize) -> Outcome {
+    match texts < MAX_TEXTS {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "there are {texts} texts in scope already; put several into one file"
+        ))),
     }
 }
 

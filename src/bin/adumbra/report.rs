@@ -3,6 +3,7 @@
 use crate::show;
 use adumbra::render::{self, JsonDiagnostic};
 use adumbra::{Diagnostic, Evaluator, Sources, Stats, fault_finding};
+use serde::Serialize;
 use std::io::{self, Write};
 
 /// Tells people, or programs, on standard error. Standard output belongs to results.
@@ -46,8 +47,18 @@ pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
     findings
 }
 
-/// The figures of a compilation, for people.
-pub fn stats(stats: &Stats) {
+/// The figures of a compilation.
+pub fn stats(stats: &Stats, json: bool) {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        stats: &'a Stats,
+    }
+    if json {
+        let line = serde_json::to_string(&Line { stats }).expect("numbers serialise");
+        // As above.
+        let _ = writeln!(anstream::stderr(), "{line}");
+        return;
+    }
     let phases = stats.phases_us;
     let times = [
         ("parse", phases.parse),

@@ -93,7 +93,7 @@ pub fn run(args: RunArgs) -> Outcome {
         print(&evaluator, &checker, &program, args.derivs)?;
         report::to_stderr(&faults, &sources, false);
         if let Some(stats) = &stats {
-            report::stats(stats);
+            report::stats(stats, false);
         }
     }
     match evaluator.faults().stopped() {

@@ -1,6 +1,7 @@
-//! `:help`: the commands, and the page of an op, which is its row in the op table.
+//! `:help`: the commands, and the pages of ops, which are their rows in the op table, and of the standard library, which are its comments.
 
-use adumbra::{Class, Op, OpInfo};
+use adumbra::{Class, Direction, Op, OpInfo};
+use adumbra_frontend::check::builtin;
 use std::fmt::Write;
 
 /// A command of the REPL: how it is written and what it does.
@@ -89,14 +90,10 @@ pub fn overview() -> String {
             .map(|page| vec![page.usage.to_owned(), page.doc.to_owned()]),
     );
     let mut out = crate::show::table(&rows);
-    out.push_str("\nops:");
-    let mut width = usize::MAX;
-    let mut names: Vec<&str> = Op::ALL
-        .iter()
-        .filter_map(|op| intrinsic(op.info()))
-        .collect();
+    let mut names: Vec<&str> = builtin::names().chain(adumbra_stdlib::names()).collect();
     names.sort_unstable();
-    names.dedup();
+    out.push_str("\nfunctions:");
+    let mut width = usize::MAX;
     for name in names {
         if width > 90 {
             out.push_str("\n ");
@@ -116,13 +113,48 @@ fn intrinsic(info: &'static OpInfo) -> Option<&'static str> {
     is_word.then_some(name)
 }
 
-/// The pages of the ops that are called or written so: `sin`, `+`. Empty if there is none.
+/// The pages of what is called or written so: an op by its name, an alias or a sign (`+`), a function of the standard library, a derivative.
+/// Empty if there is none.
 pub fn pages(wanted: &str) -> String {
-    let pages = Op::ALL.iter().map(|op| op.info()).filter(|info| {
-        let operators = info.usage.split(' ').filter(|word| *word == wanted);
-        info.name == wanted || intrinsic(info) == Some(wanted) || operators.count() > 0
-    });
-    pages.map(one).collect::<Vec<_>>().join("\n")
+    let named = builtin::rows(wanted);
+    let is_meant = |op: &Op| {
+        let info = op.info();
+        let is_sign = || info.usage.split(' ').any(|word| word == wanted);
+        named.contains(op) || info.name == wanted || intrinsic(info) == Some(wanted) || is_sign()
+    };
+    let mut pages: Vec<String> = Op::ALL
+        .iter()
+        .filter(|op| is_meant(op))
+        .map(|op| one(op.info()))
+        .collect();
+    pages.extend(adumbra_stdlib::entry(wanted).map(library));
+    pages.extend(builtin::derivative(wanted).map(|direction| derivative(wanted, direction)));
+    pages.join("\n")
+}
+
+/// A function of the standard library: its overloads and its comment.
+fn library(entry: &adumbra_stdlib::Entry) -> String {
+    let mut out = String::new();
+    let starts = |line: &&str| line.starts_with(|c: char| c.is_ascii_alphabetic());
+    for line in entry.text.lines().filter(starts) {
+        let end = line.find(')').map_or(line.len(), |at| at + 1);
+        let _ = writeln!(out, "{}", &line[..end]);
+    }
+    for line in entry.doc.lines() {
+        let _ = writeln!(out, "  {}", line.trim_start_matches("///").trim());
+    }
+    out
+}
+
+fn derivative(name: &str, direction: Direction) -> String {
+    let (axis, others) = match direction {
+        Direction::X => ("x", "ddx, Dx, dFdx, dpdx"),
+        Direction::Y => ("y", "ddy, Dy, dFdy, dpdy"),
+    };
+    format!(
+        "{name}(e)\n  How much e changes from one pixel to the next along {axis}: of floats, vectors, and the float members of structs.\n  \
+         also called {others}\n  derivative  counts as 0, and shows as none: it would be of second order\n"
+    )
 }
 
 fn one(info: &OpInfo) -> String {
@@ -140,7 +172,7 @@ fn one(info: &OpInfo) -> String {
     if info.class != Class::Discrete {
         match info.ulp {
             0.0 => line("error", "correctly rounded"),
-            ulp => line("error", &format!("at most {ulp} units in the last place")),
+            ulp => line("error", &format!("at most {ulp} ulp")),
         }
     }
     out
@@ -148,10 +180,8 @@ fn one(info: &OpInfo) -> String {
 
 /// The names of everything that `:help` has a page of.
 pub fn topics() -> impl Iterator<Item = &'static str> {
-    Op::ALL
-        .iter()
-        .flat_map(|op| [Some(op.info().name), intrinsic(op.info())])
-        .flatten()
+    let rows = Op::ALL.iter().map(|op| op.info().name);
+    rows.chain(builtin::names()).chain(adumbra_stdlib::names())
 }
 
 #[cfg(test)]
@@ -170,6 +200,10 @@ mod tests {
     fn ops_are_found_by_name_and_by_sign() {
         assert!(pages("sin").contains("cos(t)"));
         assert!(pages("+").contains("a + b"));
+        assert!(pages("lerp").contains("mix("));
+        assert!(pages("atan").contains("atan2("));
+        assert!(pages("cross").contains("float3 cross(float3 a, float3 b)"));
+        assert!(pages("dFdy").contains("along y"));
         assert_eq!(pages("nosuch"), "");
     }
 }

@@ -13,7 +13,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::setup::Setup;
 use crate::show;
-use adumbra::{Dual, EntryKind, Findings, Given, OutputView, Sources};
+use adumbra::{Dual, EntryKind, Findings, Given, OutputView, Sources, View};
 use reader::{Read1, Reader};
 use session::{Compiled, Session, is_command};
 use std::io::{self, IsTerminal, Write};
@@ -84,17 +84,14 @@ fn enter(session: &mut Session, text: &str, stats: bool) -> Outcome {
     })?;
     for (index, entry) in entries.into_iter().enumerate() {
         match entry {
-            EntryKind::Item(item) => {
-                let declared = session.declare(&name, text, item);
-                declared.map_err(|findings| failed(&findings))?;
-            }
+            EntryKind::Item(item) => session.declare(&name, text, item)?,
             EntryKind::Run(bytes) => {
                 let compiled = session.compile(&name, text, index);
                 let compiled = compiled.map_err(|findings| failed(&findings))?;
                 session.last = Some(text[bytes].to_owned());
                 run(session, &compiled)?;
                 if stats {
-                    report::stats(&compiled.program().stats());
+                    report::stats(&compiled.program().stats(), false);
                 }
             }
         }
@@ -122,21 +119,32 @@ fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
         match given {
             Given::Value => {
                 print_value(output)?;
-                session.set("_", output.view());
+                // A closure is printed, not kept.
+                let _ = session.set("_", output.view());
             }
-            Given::Variable(name) => session.set(name, output.view()),
+            Given::Variable(name) => keep(session, name, output.view())?,
             Given::Seed(name) => {
                 let seeded = Dual {
                     value: output.value(),
                     ddx: outputs[at + 1].value(),
                     ddy: outputs[at + 2].value(),
                 };
-                session.set(name, seeded);
+                keep(session, name, seeded)?;
             }
             Given::SeedDdx | Given::SeedDdy => {}
         }
     }
     Ok(())
+}
+
+fn keep(session: &mut Session, name: &str, value: Dual<View<'_>>) -> Outcome {
+    let ty = value.value.ty();
+    session.set(name, value).map_err(|_| {
+        Failure::usage(format!(
+            "`{name}` is of type `{ty}`; a session keeps bools, ints, uints, floats and float vectors between its lines. \
+             Write a function around what uses it"
+        ))
+    })
 }
 
 fn print_value(output: &OutputView<'_>) -> Outcome {

@@ -4,20 +4,18 @@
 //! file brought in, stays among the sources of later compilations. Redefinition blanks the earlier declaration where it stands: lengths
 //! stay, so spans into the text stay right.
 
+use super::failed;
 use crate::checker::{Checker, Interrupt};
 use crate::input;
-use crate::outcome::Outcome;
+use crate::outcome::{Failure, Outcome};
 use crate::setup::Setup;
 use adumbra::{
     Code, Compiler, Diagnostic, Dual, Entries, EntryKind, Evaluator, FileId, Findings, Given,
-    Globals, GlobalsLayout, Instance, Program, Sources, Type, View, entries, item_at,
+    Globals, GlobalsLayout, Instance, LayoutError, Program, Sources, Type, View, entries, item_at,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Most texts that a session keeps. Each compilation reads all of them.
-pub const MAX_TEXTS: usize = 10_000;
 
 /// Whether an item wants further lines.
 pub fn is_unfinished(text: &str) -> bool {
@@ -99,17 +97,14 @@ impl Session {
                 let [value, ddx, ddy] = words
                     .each_ref()
                     .map(|word| View::new(&Type::FLOAT, std::slice::from_ref(word)));
-                self.set(name, Dual { value, ddx, ddy });
+                self.set(name, Dual { value, ddx, ddy })
+                    .map_err(Failure::usage)?;
             }
         }
-        for path in self.with.clone() {
-            let (name, bytes) = input::bytes(&path)?;
-            let text = input::text(&name, bytes)
-                .map_err(|findings| crate::eval::reported(&findings, false))?;
-            self.add(name, text)
-                .map_err(|findings| crate::eval::reported(&findings, false))?;
-        }
-        Ok(())
+        self.with
+            .clone()
+            .iter()
+            .try_for_each(|path| self.load(path))
     }
 
     /// A texture for one evaluation, which Ctrl-C cancels.
@@ -137,12 +132,10 @@ impl Session {
     /// If it cannot be read, which is bad usage, or is at fault, which was reported.
     pub fn load(&mut self, path: &Path) -> Outcome {
         let (name, bytes) = input::bytes(path)?;
-        let added = input::text(&name, bytes).and_then(|text| {
-            let before = self.texts.clone();
-            self.texts.retain(|text| text.name != name);
-            self.add(name, text).inspect_err(|_| self.texts = before)
-        });
-        added.map_err(|findings| crate::eval::reported(&findings, false))
+        let text = input::text(&name, bytes).map_err(|findings| failed(&findings))?;
+        let before = self.texts.clone();
+        self.texts.retain(|text| text.name != name);
+        self.add(name, text).inspect_err(|_| self.texts = before)
     }
 
     /// A name for the next typed text.
@@ -163,14 +156,19 @@ impl Session {
     /// Keeps a declaration out of a typed text. What is declared with it, spans included, is as if the rest were blank.
     ///
     /// # Errors
-    /// What is wrong with it, or with earlier declarations once it is there; then nothing changes.
-    pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> Result<(), Findings> {
+    /// If something is wrong with it, or with earlier declarations once it is there, which was reported; then nothing changes.
+    pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> Outcome {
         let mut kept = blanked(text, 0..item.start);
-        kept = blanked(&kept, item.end..text.len());
+        kept.truncate(item.end);
+        // A session does without the last one; a file does not.
+        if !kept.ends_with(';') {
+            kept.push(';');
+        }
         self.add(name.to_owned(), kept)
     }
 
-    fn add(&mut self, name: String, text: String) -> Result<(), Findings> {
+    fn add(&mut self, name: String, text: String) -> Outcome {
+        input::admit(self.texts.len())?;
         let before = self.texts.clone();
         let compiler = self.compiler();
         loop {
@@ -180,13 +178,12 @@ impl Session {
                 self.texts[older].text = blanked(&self.texts[older].text, item);
                 continue;
             }
-            let failed = diagnostics.iter().any(Diagnostic::is_error);
-            if failed || self.texts.len() >= MAX_TEXTS {
+            if diagnostics.iter().any(Diagnostic::is_error) {
                 self.texts = before;
-                return Err(Findings {
+                return Err(failed(&Findings {
                     diagnostics,
                     sources,
-                });
+                }));
             }
             self.texts.retain(|text| !text.text.trim().is_empty());
             self.texts.push(Text { name, text });
@@ -237,10 +234,13 @@ impl Session {
         })
     }
 
-    /// Sets a variable, which becomes one, or becomes of another type, if need be. What cannot be a variable is left alone.
-    pub fn set(&mut self, name: &str, value: Dual<View<'_>>) {
+    /// Sets a variable, which becomes one, or becomes of another type, if need be.
+    ///
+    /// # Errors
+    /// If variables cannot be of that type.
+    pub fn set(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), LayoutError> {
         if self.globals.set_view(name, value).is_ok() {
-            return;
+            return Ok(());
         }
         let others = self.globals.layout().members().iter();
         let others = others.filter(|member| member.name() != name);
@@ -249,17 +249,19 @@ impl Session {
             .try_fold(GlobalsLayout::new(), |layout, member| {
                 layout.with(member.name(), member.ty().clone())
             })
-            .and_then(|layout| layout.with(name, value.value.ty().clone()));
-        let Ok(layout) = layout else { return };
+            .and_then(|layout| layout.with(name, value.value.ty().clone()))?;
         let mut globals = Globals::new(&layout);
-        let kept = others.map(|member| member.name());
-        let mut kept = kept.filter_map(|name| Some((name, self.globals.view(name)?)));
-        let all_set = kept
-            .try_for_each(|(name, value)| globals.set_view(name, value))
-            .and_then(|()| globals.set_view(name, value));
-        if all_set.is_ok() {
-            self.globals = globals;
+        for member in others {
+            let kept = self.globals.view(member.name()).expect("its own member");
+            globals
+                .set_view(member.name(), kept)
+                .expect("the same member");
         }
+        globals
+            .set_view(name, value)
+            .expect("the member just added");
+        self.globals = globals;
+        Ok(())
     }
 
     /// What a typed text holds.
