@@ -275,7 +275,7 @@ fn suggestions() {
 #[test]
 fn what_a_derivative_is_lost_in_is_warned_about() {
     use Code::{DerivativeOfTexture as Texture, SecondDerivative as Second};
-    let before = "texture2d wood; float sq(float x) { return x * x; } float slope(float x) { return ddx(x); } float tex(float u) { return texture2d_sample<wood>(u, u).x; }";
+    let before = "texture2d wood; float sq(float x) { return x * x; } float slope(float x) { return ddx(x); } float tex(float u) { return texture2d_sample<wood>(u, u).x; } float again(float x, float y, int n) { return n ? again(y, x, n - 1) : x; } void pick(float x, float y, out float a, out float b) { a = x; b = y; }";
     let bodies: &[(&str, &[Code])] = &[
         ("o0 = ddx(x);", &[]),
         ("o0 = ddx(ddx(x));", &[Second]),
@@ -291,6 +291,13 @@ fn what_a_derivative_is_lost_in_is_warned_about() {
         ("o0 = sq(ddx(x)) + ddx(sq(x));", &[]),
         ("o0 = ddx(sq(ddx(x)));", &[Second]),
         ("o0 = slope(x);", &[]),
+        ("o0 = ddx(again(x, ddx(x), 3));", &[Second]),
+        ("o0 = ddx(again(x, 2, (int)ddx(x)));", &[]),
+        ("float a, b; pick(x, ddx(x), a, b); o0 = ddx(a) + b;", &[]),
+        (
+            "float a, b; pick(x, ddx(x), a, b); o0 = ddx(b) + a;",
+            &[Second],
+        ),
         ("o0 = slope(slope(x)) + slope(tex(x));", &[Second, Texture]),
         ("o0 = fwidth(tex(x)); o0 += fwidth(x);", &[Texture]),
         ("float w[3]; w[1] = ddx(x); o0 = ddy(w[0]);", &[Second]),

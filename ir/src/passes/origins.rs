@@ -71,30 +71,58 @@ struct Summary {
 
 /// Follows derivatives and texture results through a module.
 pub fn origins(module: &Module) -> Origins {
-    let results = module.functions[module.entry.index()].results.len();
-    let mut origins = Origins {
-        second_order: vec![false; results],
-        warnings: Vec::new(),
-    };
-    if !has_sources(module) {
-        return origins;
+    let sources = module.functions.iter().map(has_sources).collect::<Vec<_>>();
+    if !sources.contains(&true) {
+        return nothing(module);
     }
     let graph = CallGraph::new(module);
+    // Most modules have nothing to report, and most functions neither ask nor answer: assuming the worst of those settles it.
+    let roughly = follow(module, &graph, |id| !sources[id.index()]);
+    if roughly == nothing(module) {
+        return roughly;
+    }
+    follow(module, &graph, |_| false)
+}
+
+fn nothing(module: &Module) -> Origins {
+    let results = module.functions[module.entry.index()].results.len();
+    Origins {
+        second_order: vec![false; results],
+        warnings: Vec::new(),
+    }
+}
+
+/// Whether the function itself samples a texture or reads a shadow.
+fn has_sources(function: &Function) -> bool {
+    let mut insts = function.regions.iter().flat_map(|region| &region.insts);
+    insts.any(|inst| matches!(inst.kind, InstKind::Shadow(_) | InstKind::Sample(..)))
+}
+
+/// Follows them through all functions; those that `skip` names, and that call none but such, give every parameter to every result.
+fn follow(module: &Module, graph: &CallGraph, skip: impl Fn(FuncId) -> bool) -> Origins {
+    let mut origins = nothing(module);
     let mut summaries = vec![Summary::default(); module.functions.len()];
+    let mut skipped = vec![false; module.functions.len()];
     for component in &graph.components {
+        let members = &graph.order[component.clone()];
+        let alone = !graph.recursive[members[0].index()];
+        if alone && skip(members[0]) && callees(module, members[0]).all(|id| skipped[id.index()]) {
+            skipped[members[0].index()] = true;
+            summaries[members[0].index()] = Summary::worst(module.function(members[0]));
+            continue;
+        }
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
-            for &id in &graph.order[component.clone()] {
-                let flow = Flow::new(module, id, &summaries);
-                let summary = flow.summary(&summaries);
+            for &id in members {
+                let summary = Flow::new(module, id, &summaries).summary(&summaries);
                 changed |= summary != summaries[id.index()];
                 summaries[id.index()] = summary;
             }
-            if !changed || !graph.recursive[graph.order[component.start].index()] {
+            if !changed || alone {
                 break;
             }
         }
-        for &id in &graph.order[component.clone()] {
+        for &id in members {
             if !module.function(id).library {
                 Flow::new(module, id, &summaries).warn(&summaries, &mut origins.warnings);
             }
@@ -111,14 +139,28 @@ pub fn origins(module: &Module) -> Origins {
     origins
 }
 
-/// Whether there is anything to follow.
-fn has_sources(module: &Module) -> bool {
-    let regions = module
-        .functions
-        .iter()
-        .flat_map(|function| &function.regions);
-    let mut insts = regions.flat_map(|region| &region.insts);
-    insts.any(|inst| matches!(inst.kind, InstKind::Shadow(_) | InstKind::Sample(..)))
+fn callees(module: &Module, id: FuncId) -> impl Iterator<Item = FuncId> {
+    let regions = module.function(id).regions.iter();
+    let insts = regions.flat_map(|region| &region.insts);
+    insts.filter_map(|inst| match inst.kind {
+        InstKind::Call(callee, _) => Some(callee),
+        _ => None,
+    })
+}
+
+impl Summary {
+    /// Of a function of which nothing is known but that it has no sources.
+    fn worst(function: &Function) -> Summary {
+        let arrays = function
+            .arrays
+            .iter()
+            .take_while(|array| array.mode.is_some());
+        Summary {
+            results: vec![PARAMS; function.results.len()],
+            arrays: vec![PARAMS; arrays.count()],
+            asks: Vec::new(),
+        }
+    }
 }
 
 /// One function: where each of its values and arrays comes from.
