@@ -85,7 +85,7 @@ impl Bytecode {
             bytes: payload,
             ops: Vec::new(),
         };
-        let mut out = Bytecode::default();
+        let mut out = Bytecode::empty();
         let read = program(&mut reader, &mut out).and_then(|()| match reader.bytes {
             [] => super::validate::validate(&out),
             _ => Err("there are bytes behind its end".to_owned()),

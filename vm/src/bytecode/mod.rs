@@ -1,7 +1,7 @@
 //! Bytecode: a program for the register machine, the same for every engine.
 //!
-//! A [`Bytecode`] is immutable, and once it exists it is sound to run: it comes from lowering, or from a file through validation, which
-//! is what lets engines access slots without checking them. All storage is laid out beforehand: slots are numbered absolutely, each
+//! A [`Bytecode`] is immutable, and once it exists it is sound to run: whether it comes from lowering or from a file, it was validated, and
+//! that lets engines access slots without checking them. All storage is laid out beforehand: slots are numbered absolutely, each
 //! function has its own range, and functions that are never active together share theirs.
 
 mod encoding;
@@ -109,7 +109,7 @@ impl Interface {
 }
 
 /// A program for the register machine. See the head of the module.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Bytecode {
     pub(crate) interface: Interface,
     pub(crate) code: Vec<Instruction>,
@@ -144,6 +144,23 @@ pub struct Stats {
 }
 
 impl Bytecode {
+    /// What lowering and reading start from.
+    pub(crate) fn empty() -> Bytecode {
+        Bytecode {
+            interface: Interface::default(),
+            code: Vec::new(),
+            lists: Vec::new(),
+            constants: Vec::new(),
+            arrays: Vec::new(),
+            functions: Vec::new(),
+            entry: 0,
+            output_lanes: Vec::new(),
+            slots: 0,
+            recursive: false,
+            spans: Vec::new(),
+        }
+    }
+
     /// What a host needs to know to call it.
     pub fn interface(&self) -> &Interface {
         &self.interface

@@ -45,6 +45,9 @@ pub(crate) struct Frame {
 
 /// Makes bytecode of a verified module.
 ///
+/// # Panics
+/// If the module is not what the verifier accepts.
+///
 /// # Errors
 /// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_SLOTS`].
 pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
@@ -62,7 +65,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
                 outputs: module.outputs.clone(),
             },
             output_lanes: module.entry().results.iter().map(|r| r.lanes).collect(),
-            ..Bytecode::default()
+            ..Bytecode::empty()
         },
         global_words: Vec::with_capacity(module.globals.len()),
     };
@@ -88,7 +91,8 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
     let mut out = lowering.out;
     out.constants = lowering.constants.finish();
     out.entry = lowering.frames[module.entry.index()].number;
-    debug_assert_eq!(validate(&out), Ok(()), "\n{out}");
+    // Running relies on it, whatever module was given.
+    assert_eq!(validate(&out), Ok(()), "the module is not valid\n{out}");
     Ok(out)
 }
 

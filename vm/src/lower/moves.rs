@@ -133,3 +133,105 @@ impl ParallelMoves {
         first..first + behind.count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::types::Direction;
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 33) as usize % n
+        }
+    }
+
+    /// Value and shadows at a place; a shadow that it lacks is 0.
+    fn read(file: &[u32], place: Place) -> [u32; 3] {
+        let at = place.slot.0 as usize;
+        let shadow = |d| {
+            if place.lanes.has(d) {
+                file[at + 1 + d as usize]
+            } else {
+                0
+            }
+        };
+        [file[at], shadow(Direction::X), shadow(Direction::Y)]
+    }
+
+    fn write(file: &mut [u32], place: Place, values: [u32; 3]) {
+        let at = place.slot.0 as usize;
+        file[at] = values[0];
+        for d in Direction::BOTH {
+            if place.lanes.has(d) {
+                file[at + 1 + d as usize] = values[1 + d as usize];
+            }
+        }
+    }
+
+    #[test]
+    fn many_moves_are_as_if_made_at_once() {
+        let mut random = Random(7);
+        let (mut made, mut circles) = (0, 0);
+        for _ in 0..2_000 {
+            let mut registers = Registers::default();
+            registers.reset(10);
+            let places: Vec<Place> = (0..1 + random.below(8))
+                .map(|_| {
+                    let lanes = Lanes::ALL[random.below(4)];
+                    let slot = Slot(registers.take(lanes));
+                    Place { slot, lanes }
+                })
+                .collect();
+            let top = registers.top();
+            let mut moves = ParallelMoves::default();
+            let before: Vec<u32> = (0..200).collect();
+            let mut expected = before.clone();
+            for &to in &places {
+                let from = places[random.below(places.len())];
+                moves.add(to, from);
+                write(&mut expected, to, read(&before, from));
+            }
+            let mut file = before;
+            moves.emit(&mut registers, |instruction| {
+                let Opcode::Move(to, from) = instruction.opcode else {
+                    panic!("only moves are emitted");
+                };
+                let [a, b, ..] = instruction.words;
+                let place = |slot, lanes| Place {
+                    slot: Slot(slot),
+                    lanes,
+                };
+                let values = read(&file, place(b, from));
+                write(&mut file, place(a, to), values);
+                made += 1;
+            });
+            circles += usize::from(registers.top() > top);
+            for &place in &places {
+                assert_eq!(read(&file, place), read(&expected, place));
+            }
+        }
+        assert!(made > 5_000 && circles > 500, "{made} {circles}");
+    }
+
+    #[test]
+    fn what_is_in_place_is_not_moved() {
+        let place = Place {
+            slot: Slot(3),
+            lanes: Lanes::XY,
+        };
+        let less = Place {
+            slot: Slot(3),
+            lanes: Lanes::X,
+        };
+        assert_eq!(instruction(place, place), None);
+        assert_eq!(instruction(less, place), None);
+        let cleared = Instruction::new(Opcode::Move(Lanes::XY, Lanes::X), [3, 3]);
+        assert_eq!(instruction(place, less), Some(cleared));
+    }
+}

@@ -504,3 +504,60 @@ fn frames_that_recursion_saves_are_bounded() {
         assert_eq!(machine.faults().stopped().map(|f| f.kind), Some(kind));
     }
 }
+
+#[test]
+fn functions_that_are_never_active_together_share_their_slots() {
+    let text = |second: &str| {
+        format!(
+            "output o: int
+            entry main
+            fn main() -> (i32) ^0 {{
+                %0: i32 = const 1
+                %1: i32 = call a(%0)
+                %2: i32 = call b(%0)
+                %3: i32 = iadd %1, %2
+                return %3
+            }}
+            fn a(%0: i32) -> (i32) ^0 {{
+                array &0: i32[100]
+                %1: i32 = load &0[%0]
+                {second}
+                return %1
+            }}
+            fn b(%0: i32) -> (i32) ^0 {{
+                array &0: i32[100]
+                %1: i32 = load &0[%0]
+                return %1
+            }}"
+        )
+    };
+    assert!(bytecode(&text("")).stats().registers < 200);
+    assert!(bytecode(&text("%2: i32 = call b(%0)")).stats().registers > 200);
+}
+
+#[test]
+fn an_array_is_zero_each_time_its_function_begins() {
+    let text = "
+        input i: int = 0
+        output a: int output b: int
+        entry main
+        fn main(%0: i32) -> (i32, i32) ^0 {
+            %1: i32 = call count(%0)
+            %2: i32 = call count(%0)
+            return %1, %2
+        }
+        fn count(%0: i32) -> (i32) ^0 {
+            array &0: i32[4]
+            %1: i32 = load &0[%0]
+            %2: i32 = const 1
+            %3: i32 = iadd %1, %2
+            store &0[%0], %3
+            %4: i32 = load &0[%0]
+            return %4
+        }";
+    let mut machine = machine(text);
+    for _ in 0..2 {
+        assert_eq!(run(&mut machine, &[], &[2]), Outcome::Finished);
+        assert_eq!([machine.outputs()[0], machine.outputs()[3]], [1, 1]);
+    }
+}
