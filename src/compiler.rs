@@ -139,12 +139,19 @@ impl Compiler {
         let checked = self.check_parsed(&arena, &mut interner, parsed);
         phases.check = clock.lap();
         let mut diagnostics = checked.diagnostics;
+        let mut news = Vec::new();
         if !diagnostics.iter().any(Diagnostic::is_error) {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
-                let lowered = lower(&checked.program, &interner, FunctionId(i as u32));
-                diagnostics.extend(lowered.err());
+                match lower(&checked.program, &interner, FunctionId(i as u32)) {
+                    Ok(module) => news.extend(passes::origins(&module).warnings),
+                    Err(diagnostic) => news.push(diagnostic),
+                }
             }
+            // Shaders share functions, and what is to be said about them.
+            news.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.code));
+            news.dedup();
+            diagnostics.append(&mut news);
         }
         phases.lower = clock.lap();
         phases.total = clock.total();
@@ -285,11 +292,11 @@ impl Compiler {
             None => (self.choose(&checked.program, &interner), Vec::new()),
         };
         let module = shader.and_then(|shader| lower(&checked.program, &interner, shader));
+        let module = module.map(|module| (passes::origins(&module), module));
         phases.lower = clock.lap();
         phases.total = clock.total();
         match module {
-            Ok(module) => {
-                let origins = passes::origins(&module);
+            Ok((origins, module)) => {
                 warnings.extend(origins.warnings);
                 Ok(Front {
                     module,

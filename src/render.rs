@@ -348,6 +348,38 @@ mod tests {
                 assert!(!text(&[finding(start, end)], &sources, true).is_empty());
             }
         }
+        let letters = [
+            "a",
+            "é",
+            "日",
+            "\t",
+            "\n",
+            "\r\n",
+            " ",
+            "\u{200b}",
+            "\u{85}",
+            "👩‍👩‍👧",
+        ];
+        let mut state = 1_u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % below
+        };
+        for _ in 0..500 {
+            let text: String = (0..random(30))
+                .map(|_| letters[random(letters.len() as u32) as usize])
+                .collect();
+            let mut span = || {
+                let start = random(text.len() as u32 + 3);
+                Span::new(FileId::MAIN, start, start + random(9))
+            };
+            let first = span();
+            let finding = finding(first.start, first.end)
+                .label(span(), "one")
+                .label(span(), "two");
+            let sources = Sources::new("r.adu", text);
+            assert!(!super::text(&[finding], &sources, true).is_empty());
+        }
         let mut elsewhere = finding(0, 1);
         elsewhere.span.file = FileId(7);
         assert!(text(&[elsewhere], &sources, false).contains("[E0104]"));

@@ -446,3 +446,16 @@ fn derivatives_can_be_left_out_or_merged() {
     assert_eq!(off["value"], plain["value"]);
     assert_eq!((&off["ddx"], &off["ddy"]), (&json!(0.0), &json!(0.0)));
 }
+
+#[test]
+fn a_warning_about_a_shared_function_comes_once() {
+    let file = scratch(
+        "shared.adu",
+        "float f(float x) { return ddx(ddx(x)); }\n\
+         shader a(out float o) { o = f(global_value<x>); }\n\
+         shader b(out float o) { o = f(global_value<x>); }\n",
+    );
+    let ran = adumbra(["check", &file, "--json", "-g", "x=1"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(json_of(&ran)["code"], "W0512");
+}

@@ -10,7 +10,8 @@ use crate::setup::Setup;
 use crate::show::{self, JsonValue};
 use adumbra::render::JsonSpan;
 use adumbra::{
-    Compiler, Diagnostic, Evaluator, Findings, HumanFloat, Instance, Program, Sources, Stats, View,
+    Compiler, Diagnostic, Evaluator, Findings, HumanFloat, Instance, Options, Program, Sources,
+    Stats, View,
 };
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -121,32 +122,15 @@ fn load(args: &RunArgs, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
     }
     let text = input::text(&name, bytes).map_err(|findings| reported(&findings, args.json))?;
     let sources = Sources::new(name, text);
-    let program = compile(
-        &sources,
-        setup,
-        args.shader.as_deref(),
-        args.derivs,
-        args.json,
-    )?;
-    Ok((program, sources))
-}
-
-/// Compiles one shader of a text.
-pub fn compile(
-    sources: &Sources,
-    setup: &Setup,
-    shader: Option<&str>,
-    derivs: bool,
-    json: bool,
-) -> Outcome<Arc<Program>> {
-    let options = adumbra::Options {
-        output_derivatives: derivs,
-        shader: shader.map(str::to_owned),
+    let options = Options {
+        output_derivatives: args.derivs,
+        shader: args.shader.clone(),
         ..setup.options.clone()
     };
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
-    let compiled = compiler.compile(sources);
-    compiled.map_err(|findings| reported(&findings, json))
+    let compiled = compiler.compile(&sources);
+    let program = compiled.map_err(|findings| reported(&findings, args.json))?;
+    Ok((program, sources))
 }
 
 /// Options that say how to compile mean nothing for what is compiled already.
