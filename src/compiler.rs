@@ -229,6 +229,14 @@ impl Compiler {
         Ok(passes::lineage_report(front.module, &options))
     }
 
+    /// A shader's intermediate representation before any pass: what tests hold the passes against.
+    ///
+    /// # Errors
+    /// As [`compile`](Compiler::compile).
+    pub fn lowered(&self, sources: &Sources) -> Result<Module, Findings> {
+        Ok(self.front(sources, Main::File)?.module)
+    }
+
     fn pass_options(&self) -> PassOptions {
         PassOptions {
             derivatives: self.options.derivatives,

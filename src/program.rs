@@ -6,7 +6,7 @@ use crate::value::{HostValue, View};
 use adumbra_ir::module::{Input, Output};
 use adumbra_ir::passes::{self, FunctionReport};
 use adumbra_ir::text::{self, Spans};
-use adumbra_ir::{Diagnostic, Module};
+use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::Bytecode;
 use adumbra_vm::bytecode::Interface;
 use std::sync::Arc;
@@ -71,7 +71,11 @@ impl Program {
             .try_fold(GlobalsLayout::new(), |layout, global| {
                 layout.with(&global.name, global.ty.clone())
             })
-            .expect("validation admits only globals that a layout admits");
+            .map_err(|error| {
+                let message = format!("the bytecode file is invalid: {error}");
+                Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
+                    .help("compile the shader again")
+            })?;
         Ok(Arc::new(Program {
             module: None,
             bytecode: Arc::new(bytecode),
@@ -151,7 +155,8 @@ impl Program {
         self.bytecode.interface()
     }
 
-    pub(crate) fn module(&self) -> Option<&Module> {
+    /// The intermediate representation that the bytecode was made from, and that the reference engine walks; `None` if the program was loaded.
+    pub fn module(&self) -> Option<&Module> {
         self.module.as_ref()
     }
 

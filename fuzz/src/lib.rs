@@ -1,11 +1,21 @@
 //! What judges Adumbra: generators of programs and points, and oracles that say whether engines agree.
 //!
-//! A generator ([`generate`]) and an oracle are ordinary functions, so that property tests, campaigns and fuzz targets share them.
+//! A generator ([`generate`]) and an oracle ([`oracle`]) are ordinary functions, so that property tests, campaigns and fuzz targets share
+//! them. Bytes are all the randomness there is: the same bytes are the same program everywhere.
+//!
+//! - The tests `agreement`, `gradients` and `smoke` of the root package run a bounded number of programs.
+//! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600` runs everything for as long as one likes and prints its mix.
+//! - `cargo fuzz run --fuzz-dir fuzz/targets -s none source` runs one of the four targets ([`targets`]) under libFuzzer; it needs
+//!   `cargo install cargo-fuzz`, but no nightly compiler. The others are `ir_text`, `bytecode` and `gradients`.
+//!
+//! A program that was found to disagree goes into `fuzz/regressions` once it is mended.
 
+pub mod campaign;
 pub mod choices;
 pub mod generate;
 pub mod mix;
 pub mod oracle;
 pub mod shrink;
+pub mod targets;
 
 pub use generate::{Point, Profile, Program};

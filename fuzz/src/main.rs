@@ -1,24 +1,44 @@
-//! The campaign command: `cargo run --release -p adumbra-fuzz -- show SEED` prints the program that a seed stands for.
+//! The campaign command.
+//!
+//! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600 [--seed N]` runs every oracle on ever new seeds and prints what it ran.
+//! - `cargo run --release -p adumbra-fuzz -- show SEED` prints the program that a seed stands for.
 
-use adumbra_fuzz::{Profile, Program};
+use adumbra_fuzz::{Profile, Program, campaign};
 use std::process::ExitCode;
+use std::time::Duration;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match words[..] {
-        ["show", seed] => match seed.parse() {
-            Ok(seed) => {
-                print!("{}", Program::of_seed(seed, Profile::ANY).source);
-                ExitCode::SUCCESS
-            }
-            Err(_) => usage(),
-        },
-        _ => usage(),
-    }
+    let done = match words[..] {
+        ["show", seed] => seed.parse().ok().map(show),
+        ["campaign", "--seconds", seconds] => seconds.parse().ok().map(|s| run(s, 0)),
+        ["campaign", "--seconds", seconds, "--seed", seed] => {
+            let numbers = seconds.parse().ok().zip(seed.parse().ok());
+            numbers.map(|(seconds, seed)| run(seconds, seed))
+        }
+        _ => None,
+    };
+    done.unwrap_or_else(|| {
+        eprintln!("usage: adumbra-fuzz campaign --seconds N [--seed N] | show SEED");
+        ExitCode::from(2)
+    })
 }
 
-fn usage() -> ExitCode {
-    eprintln!("usage: adumbra-fuzz show SEED");
-    ExitCode::from(2)
+fn show(seed: u64) -> ExitCode {
+    print!("{}", Program::of_seed(seed, Profile::ANY).source);
+    ExitCode::SUCCESS
+}
+
+fn run(seconds: u64, seed: u64) -> ExitCode {
+    let (report, finding) = campaign::run(seed, Duration::from_secs(seconds));
+    let finding = finding.or_else(|| report.hollow());
+    println!("{report}");
+    match finding {
+        None => ExitCode::SUCCESS,
+        Some(finding) => {
+            println!("{finding}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -152,7 +152,7 @@ impl Generator<'_> {
         if result.is_none() && parameters.iter().all(|p| p.mode == Mode::In) {
             parameters[0].mode = Mode::InOut;
         }
-        let recursive = result.is_some() && self.choices.one_in(5);
+        let recursive = result.is_some() && self.choices.one_in(3);
         if recursive {
             parameters.push(Parameter {
                 name: "levels".into(),
@@ -268,7 +268,11 @@ impl Generator<'_> {
         }
         let mut outputs = vec![("o0".to_owned(), Ty::Float)];
         for i in 1..=self.choices.between(0, 3) {
-            outputs.push((format!("o{i}"), self.variable_type()));
+            let ty = match self.choices.one_in(8) {
+                true => Ty::Closure,
+                false => self.variable_type(),
+            };
+            outputs.push((format!("o{i}"), ty));
         }
         for (name, ty) in &outputs {
             parameters.push(format!("out {} {name}", ty.text(&self.structs)));

@@ -139,23 +139,25 @@ pub fn tokens(bytes: &[u8]) -> String {
 /// A generated program with a few tokens removed, doubled, exchanged or replaced.
 pub fn mutated(bytes: &[u8]) -> String {
     let (head, rest) = bytes.split_at(bytes.len().min(32));
-    let mut choices = Choices::new(head);
     let program = Program::generate(rest, Profile::ANY);
-    let mut pieces = pieces(&program.source);
+    mutate(&program.source, TOKENS, &mut Choices::new(head))
+}
+
+/// Some text with a few tokens removed, doubled, exchanged, or replaced by one of `tokens` or by another of its own.
+pub fn mutate(text: &str, tokens: &[&str], choices: &mut Choices) -> String {
+    let mut pieces = pieces(text);
     for _ in 0..choices.between(1, 4) {
-        let at = choices.word() as usize % pieces.len().max(1);
-        let token = *choices.pick(TOKENS);
-        match choices.below(5) {
-            _ if pieces.is_empty() => pieces.push(token),
+        let mut place = || choices.word() as usize % pieces.len().max(1);
+        let (at, other) = (place(), place());
+        match choices.below(6) {
+            _ if pieces.is_empty() || tokens.is_empty() => {}
             0 => {
                 pieces.remove(at);
             }
-            1 => pieces.insert(at, token),
-            2 => pieces[at] = token,
-            3 => {
-                let other = choices.word() as usize % pieces.len();
-                pieces.swap(at, other);
-            }
+            1 => pieces.insert(at, *choices.pick(tokens)),
+            2 => pieces[at] = *choices.pick(tokens),
+            3 => pieces.swap(at, other),
+            4 => pieces[at] = pieces[other],
             _ => {
                 let end = pieces.len().min(at + choices.below(24));
                 let copy = pieces[at..end].to_vec();

@@ -3,8 +3,9 @@
 //! The shadows of outputs and of texture coordinates, evaluated over `f64`, must be the slopes of their values along the globals' shadows.
 //! A slope is only taken where all points of its stencil take the same path through the program, and only compared where extrapolation
 //! says that it is known well; how much was compared is counted, and asserted by those who call.
-//! Then the shadows over `f32` must be those over `f64`, within what the program does to a change of its globals in the last place.
+//! Then the shadows over `f32` must be those over `f64`, within what rounding can do to the program ([`noisy`](super::noisy)).
 
+use super::noisy::Noisy;
 use super::reference::{place, trace};
 use super::richardson::{Slope, slopes};
 use crate::generate::Point;
@@ -18,19 +19,11 @@ const KNOWN: f64 = 1e-4;
 /// How far a shadow may be from a slope beyond a multiple of the slope's own error.
 const CLOSE: f64 = 1e-7;
 
-/// How far a shadow over `f32` may be from that over `f64`, in multiples of the change that neighbouring globals make.
-const SPREAD: f64 = 64.0;
+/// How far a shadow over `f32` may be from that over `f64`, in multiples of how far noisy ones are apart.
+const SPREAD: f64 = 32.0;
 
 /// … and beyond that, this part of it, or of 1/1000.
-const CLOSE_F32: f64 = 2e-4;
-
-/// Numbers that a neighbouring point's globals are multiplied with.
-const NEIGHBOURS: [f32; 4] = [
-    1.0 + 2.0 * f32::EPSILON,
-    1.0 - 2.0 * f32::EPSILON,
-    1.0 + 5.0 * f32::EPSILON,
-    1.0 - 3.0 * f32::EPSILON,
-];
+const CLOSE_F32: f64 = 1e-5;
 
 /// How much was really compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,7 +167,7 @@ pub fn check(module: &Module, point: &Point, compared: &mut Compared) -> Result<
 
 /// Whether a shadow is the slope; nothing if that cannot be said.
 fn is_close(slope: Slope, shadow: f64) -> Option<bool> {
-    let size = slope.value.abs().max(shadow.abs()).max(1e-3);
+    let size = slope.value.abs().max(1e-3);
     if !shadow.is_finite() || slope.error.is_nan() || slope.error > KNOWN * size {
         return None;
     }
@@ -190,7 +183,7 @@ fn moved(point: &eval::Point<f64>, direction: Direction, t: f64) -> eval::Point<
     moved
 }
 
-/// A shadow over `f32`, and where it lies at neighbouring points.
+/// A shadow over `f32`, and where it lies with noise.
 struct Range {
     here: f64,
     low: f64,
@@ -202,18 +195,15 @@ impl Range {
     fn allowed(&self, wide: f64) -> Option<f64> {
         let size = wide.abs().max(1e-3);
         let spread = SPREAD * (self.high - self.low);
-        (wide.is_finite() && spread < size).then_some(spread + CLOSE_F32 * size)
+        (wide.is_finite() && spread < 0.1 * size).then_some(spread + CLOSE_F32 * size)
     }
 }
 
-/// The shadows over `f32` with their ranges, where this point and its neighbours all take the path given.
+/// The shadows over `f32` with their ranges, where they take the path given, with noise too.
 fn narrow(module: &Module, point: &Point, path: u64) -> Option<[Vec<Range>; 2]> {
-    let here = place::<f32>(module, point);
-    let first = traced(module, &here);
-    if first.path != path {
-        return None;
-    }
-    let mut ranges = first.shadows.map(|shadows| {
+    let on_path = |traced: Traced| (traced.path == path).then_some(traced.shadows);
+    let here = on_path(traced(module, &place::<f32>(module, point)))?;
+    let mut ranges = here.map(|shadows| {
         let range = |here| Range {
             here,
             low: here,
@@ -221,16 +211,14 @@ fn narrow(module: &Module, point: &Point, path: u64) -> Option<[Vec<Range>; 2]> 
         };
         shadows.into_iter().map(range).collect::<Vec<Range>>()
     });
-    for factor in NEIGHBOURS {
-        let mut there = here.clone();
-        for slot in &mut there.globals {
-            slot.float *= factor;
-        }
-        let neighbour = traced(module, &there);
-        if neighbour.path != path {
-            return None;
-        }
-        for (ranges, shadows) in ranges.iter_mut().zip(neighbour.shadows) {
+    let noisy = [
+        on_path(traced(module, &place::<Noisy<0>>(module, point)))?,
+        on_path(traced(module, &place::<Noisy<1>>(module, point)))?,
+        on_path(traced(module, &place::<Noisy<2>>(module, point)))?,
+        on_path(traced(module, &place::<Noisy<3>>(module, point)))?,
+    ];
+    for shadows in noisy {
+        for (ranges, shadows) in ranges.iter_mut().zip(shadows) {
             for (range, shadow) in ranges.iter_mut().zip(shadows) {
                 range.low = range.low.min(shadow);
                 range.high = range.high.max(shadow);

@@ -1,10 +1,16 @@
 //! Oracles: what must hold of every program, as functions that say what does not.
 
+pub mod bytecode;
+pub mod chain;
 pub mod gradients;
 pub mod idle;
+pub mod ir_text;
+pub mod modes;
+pub mod noisy;
 pub mod observed;
 pub mod reference;
 pub mod richardson;
+pub mod source;
 
 use crate::generate::Program;
 use std::fmt;

@@ -32,15 +32,17 @@ pub struct Observed {
     pub faults: Vec<Fault>,
     /// Faults that found no room.
     pub more_faults: u32,
-    /// The tree of each closure among the outputs, parents before children.
-    pub closures: Vec<Vec<u32>>,
+    /// The tree of each closure among the outputs, printed in a way of the observer's own.
+    pub closures: Vec<String>,
 }
 
 /// How much must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Values, requests with their partials, faults and closures.
+    /// Values, the places of requests, faults and closures.
     Values,
+    /// The partials of requests too.
+    Requests,
     /// The outputs' shadows too.
     All,
 }
@@ -51,7 +53,7 @@ impl Observed {
         outputs: Vec<Output>,
         requests: &[SampleRequest],
         faults: &Faults,
-        closures: Vec<Vec<u32>>,
+        closures: Vec<String>,
     ) -> Observed {
         Observed {
             outputs,
@@ -95,11 +97,18 @@ impl Observed {
             for output in outputs.iter_mut().filter(|o| o.ty == Scalar::F32) {
                 output.value = canonical(output.value);
                 output.shadows = match extent {
-                    Extent::Values => [0; 2],
                     Extent::All => output.shadows.map(canonical),
+                    _ => [0; 2],
                 };
             }
             outputs
+        };
+        let requests = |o: &Observed| -> Vec<[u32; 7]> {
+            let mut requests = o.requests.clone();
+            if extent == Extent::Values {
+                requests.iter_mut().for_each(|r| r[3..].fill(0));
+            }
+            requests
         };
         let show_output = |o: &Output| match o.ty {
             Scalar::F32 => {
@@ -113,13 +122,14 @@ impl Observed {
             format!("texture {} at {}", r[0], numbers.join(" "))
         };
         let show_debug = |x: &Fault| format!("{x:?}");
-        let show_tree = |tree: &Vec<u32>| format!("{tree:x?}");
         let more = |o: &Observed| vec![o.more_faults];
         first_difference("output", &outputs(self), &outputs(other), show_output)
-            .or_else(|| first_difference("request", &self.requests, &other.requests, show_request))
+            .or_else(|| {
+                first_difference("request", &requests(self), &requests(other), show_request)
+            })
             .or_else(|| first_difference("fault", &self.faults, &other.faults, show_debug))
             .or_else(|| first_difference("count", &more(self), &more(other), u32::to_string))
-            .or_else(|| first_difference("closure", &self.closures, &other.closures, show_tree))
+            .or_else(|| first_difference("closure", &self.closures, &other.closures, String::clone))
     }
 }
 
@@ -153,8 +163,8 @@ fn request_bits(r: &SampleRequest) -> [u32; 7] {
     [r.texture.0, u, v, dudx, dudy, dvdx, dvdy]
 }
 
-/// A closure's tree as words, parents before children; what is beyond [`MAX_NODES`] is left out.
-pub fn tree(arena: &ClosureArena, root: ClosureRef) -> Vec<u32> {
+/// A closure's tree, parents before children; what is beyond [`MAX_NODES`] is left out.
+fn tree(arena: &ClosureArena, root: ClosureRef) -> String {
     let (mut words, mut open) = (Vec::new(), vec![root]);
     for _ in 0..MAX_NODES {
         let Some(next) = open.pop() else {
@@ -181,7 +191,10 @@ pub fn tree(arena: &ClosureArena, root: ClosureRef) -> Vec<u32> {
             }
         }
     }
-    words
+    match words[..] {
+        [0] => "null".to_owned(),
+        _ => format!("{words:x?}"),
+    }
 }
 
 #[cfg(test)]

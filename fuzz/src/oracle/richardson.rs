@@ -51,7 +51,7 @@ fn best_two(estimates: &[Vec<Slope>]) -> Option<Vec<Slope>> {
         let mut column: Vec<Slope> = estimates.iter().map(|e| e[i]).collect();
         column.sort_by(|a, b| a.error.total_cmp(&b.error));
         let second = column.get(1).map_or(f64::INFINITY, |second| {
-            (column[0].value - second.value).abs() - second.error
+            (column[0].value - second.value).abs()
         });
         Slope {
             value: column[0].value,
@@ -93,29 +93,26 @@ fn tableau(f: &mut impl FnMut(f64) -> Option<Vec<f64>>, step: f64) -> Option<Vec
 
 /// Extrapolates differences at steps h, h/2, h/4, …; `noise` is the error that rounding gives the first of them.
 fn extrapolate(differences: &[f64], noise: f64) -> Slope {
-    let mut best = Slope {
-        value: f64::NAN,
-        error: f64::INFINITY,
-    };
     let mut column = differences.to_vec();
     let mut weight = 1.0;
+    let mut change: f64 = 0.0;
     while column.len() > 1 {
         weight *= 4.0;
         let next: Vec<f64> = column
             .windows(2)
             .map(|pair| (weight * pair[1] - pair[0]) / (weight - 1.0))
             .collect();
-        for (i, &value) in next.iter().enumerate() {
-            let level = differences.len() - column.len() + i + 1;
-            let rounding = noise * f64::powi(2.0, level as i32);
-            let error = (value - column[i + 1]).abs().max((value - column[i]).abs()) + rounding;
-            if error < best.error {
-                best = Slope { value, error };
-            }
-        }
+        // The last entries of a column are those of the finest steps: what they still change is the error.
+        change = match (&next[..], &column[..]) {
+            ([value], [before, after]) => (value - before).abs().max((value - after).abs()),
+            _ => change,
+        };
         column = next;
     }
-    best
+    Slope {
+        value: column[0],
+        error: change + noise * f64::powi(2.0, LEVELS as i32),
+    }
 }
 
 #[cfg(test)]

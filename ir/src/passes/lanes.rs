@@ -44,6 +44,19 @@ pub(super) fn lay_out(module: &mut Module, plan: Plan, number: bool) -> usize {
     zeroed
 }
 
+/// Takes all lanes from a module, which are to be found anew, and leaves its `Shadow`s.
+pub(super) fn forget(module: &mut Module) {
+    for function in &mut module.functions {
+        let results = function.results.iter_mut().map(|r| &mut r.lanes);
+        let arrays = function.arrays.iter_mut().map(|a| &mut a.lanes);
+        let values = function.values.iter_mut().map(|v| &mut v.lanes);
+        results
+            .chain(arrays)
+            .chain(values)
+            .for_each(|lanes| *lanes = Lanes::NONE);
+    }
+}
+
 /// Takes all lanes from a module whose shadows nobody reads, or whose globals have none. Returns how many `Shadow`s became 0.
 pub(super) fn clear(module: &mut Module) -> usize {
     let functions = module.functions.iter_mut();

@@ -67,18 +67,32 @@ pub struct PassOptions {
     pub output_shadows: bool,
 }
 
+/// Told of each pass by its name, and of the module as the pass left it.
+pub type Watch<'w> = dyn FnMut(&'static str, &Module) + 'w;
+
 /// Runs all passes on a verified module.
-pub fn run(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
+pub fn run(module: Module, options: &PassOptions) -> (Module, PassTimes) {
+    run_watched(module, options, &mut |_, _| {})
+}
+
+/// As [`run`], for tests that look at the module between passes.
+pub fn run_watched(
+    mut module: Module,
+    options: &PassOptions,
+    watch: &mut Watch,
+) -> (Module, PassTimes) {
     let mut clock = Clock::start();
-    prepare(&mut module);
+    prepare(&mut module, watch);
     clock.lap(Phase::Optimise);
     for round in 0.. {
         let zeroed = lay_out(&mut module, options, round == 0, &mut clock);
+        watch("lanes", &module);
         clock.lap(Phase::Demand);
         if zeroed == 0 || round == MAX_ROUNDS {
             break;
         }
-        optimise(&mut module);
+        lanes::forget(&mut module);
+        optimise(&mut module, watch);
         clock.lap(Phase::Optimise);
     }
     (module, clock.times)
@@ -86,7 +100,7 @@ pub fn run(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
 
 /// The lineage that [`run`] finds for every variant of every function, before it takes what demand leaves of it.
 pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<FunctionReport> {
-    prepare(&mut module);
+    prepare(&mut module, &mut |_, _| {});
     let calls = CallGraph::new(&module);
     let (summaries, plan) = plan(&module, &calls, options, true, &mut Clock::start());
     let mut reports = Vec::new();
@@ -103,28 +117,33 @@ pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<Function
 }
 
 /// What happens before anything is known of shadows.
-fn prepare(module: &mut Module) {
+fn prepare(module: &mut Module, watch: &mut Watch) {
     if module.functions.iter().any(|f| f.library) {
         let calls = CallGraph::new(module);
         inline::inline(module, &calls);
+        watch("inline", module);
     }
-    optimise(module);
+    optimise(module, watch);
 }
 
 /// Folds, dedupes and prunes every function, and drops those that are not called.
-fn optimise(module: &mut Module) {
+fn optimise(module: &mut Module, watch: &mut Watch) {
     let calls = CallGraph::new(module);
     let mut quiet = vec![false; module.functions.len()];
     for &id in &calls.order {
-        let function = &mut module.functions[id.index()];
-        fold::fold(function);
-        dedupe::dedupe(function);
-        prune::prune(function, &quiet);
-        quiet[id.index()] = prune::is_quiet(function, calls.recursive[id.index()], &quiet);
+        let at = id.index();
+        fold::fold(&mut module.functions[at]);
+        watch("fold", module);
+        dedupe::dedupe(&mut module.functions[at]);
+        watch("dedupe", module);
+        prune::prune(&mut module.functions[at], &quiet);
+        watch("prune", module);
+        quiet[at] = prune::is_quiet(&module.functions[at], calls.recursive[at], &quiet);
     }
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
         calls::drop_unreached(module, &calls);
+        watch("drop unreached", module);
     }
 }
 

@@ -1,0 +1,125 @@
+//! Long runs: every oracle on ever new seeds until the time is over or something does not agree.
+
+use crate::choices::bytes_of_seed;
+use crate::generate::{Profile, Program};
+use crate::mix::Mix;
+use crate::oracle::Disagreement;
+use crate::oracle::chain::{check_agreement, check_gradients};
+use crate::oracle::gradients::Compared;
+use crate::shrink::shrink;
+use crate::targets::TARGETS;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// Tries that shrinking a finding may take.
+const SHRINK_TRIES: usize = 5_000;
+
+/// What a campaign did.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// How long it took.
+    pub time: Duration,
+    /// What programs of all kinds did: engines and compilations were compared on them.
+    pub any: Mix,
+    /// What the programs did whose derivatives were compared.
+    pub gradients: Mix,
+    /// How much of their derivatives was compared.
+    pub compared: Compared,
+    /// How many texts and files were handed to the targets.
+    pub hostile: usize,
+}
+
+impl Report {
+    /// Why the campaign says too little, if it does.
+    pub fn hollow(&self) -> Option<String> {
+        let any = self.any.hollow();
+        any.or_else(|| self.gradients.hollow())
+            .or_else(|| self.compared.hollow())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let programs = self.any.programs + self.gradients.programs;
+        let seconds = self.time.as_secs_f64();
+        writeln!(
+            f,
+            "{programs} programs and {} hostile inputs in {seconds:.1} s",
+            self.hostile
+        )?;
+        writeln!(f, "of all kinds: {}", self.any)?;
+        writeln!(f, "to be differentiated: {}", self.gradients)?;
+        write!(f, "{}", self.compared)
+    }
+}
+
+/// Runs seeds from `first` on for that long, or up to the first finding. Gives what was done, and the finding, shrunk if it is about a
+/// program.
+pub fn run(first: u64, time: Duration) -> (Report, Option<String>) {
+    let begin = Instant::now();
+    let mut report = Report::default();
+    for seed in first.. {
+        // What shrinking runs does not count.
+        let before = report.clone();
+        if let Err(what) = one(seed, &mut report) {
+            return (before, Some(format!("seed {seed}: {what}")));
+        }
+        report.time = begin.elapsed();
+        if report.time >= time {
+            break;
+        }
+    }
+    (report, None)
+}
+
+fn one(seed: u64, report: &mut Report) -> Result<(), String> {
+    let Report {
+        any,
+        gradients,
+        compared,
+        hostile,
+        ..
+    } = report;
+    checked(&Program::of_seed(seed, Profile::ANY), |program| {
+        check_agreement(program, any)
+    })?;
+    checked(&Program::of_seed(seed, Profile::GRADIENT), |program| {
+        check_gradients(program, gradients, compared)
+    })?;
+    for target in TARGETS {
+        let bytes = bytes_of_seed(seed, 64 + (seed % 1500) as usize);
+        *hostile += 1;
+        caught(|| (target.run)(&bytes)).map_err(|what| format!("{}: {what}", target.name))?;
+    }
+    Ok(())
+}
+
+fn caught(run: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Err(format!("a panic: {}", text.unwrap_or_default()))
+    })
+}
+
+/// Checks a program.
+///
+/// # Errors
+/// What does not agree, on the smallest text found on which the same kind of thing does not agree.
+pub fn checked(
+    program: &Program,
+    mut check: impl FnMut(&Program) -> Result<(), Disagreement>,
+) -> Result<(), String> {
+    let mut try_on = |program: &Program| caught(|| check(program).map_err(|d| d.to_string()));
+    let Err(first) = try_on(program) else {
+        return Ok(());
+    };
+    let kind = |report: &str| report.split(char::is_whitespace).next().map(str::to_owned);
+    let small = shrink(&program.source, SHRINK_TRIES, |text| {
+        let found = try_on(&program.with_source(text.to_owned()));
+        found.is_err_and(|report| kind(&report) == kind(&first))
+    });
+    let again = try_on(&program.with_source(small));
+    Err(again.err().unwrap_or(first))
+}

@@ -1,0 +1,263 @@
+//! The whole way of the data on one text: compiled in every mode, run by every engine.
+
+use super::Disagreement;
+use super::gradients::{self, Compared};
+use super::modes::{self, MODES, Mode};
+use super::observed::{Extent, Observed, Output};
+use super::reference::{Recorder, limits};
+use crate::generate::{Point, Program, globals};
+use crate::mix::{Feature, Features, Mix};
+use adumbra::{Compiler, Engine, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources};
+use adumbra_ir::eval::Tally;
+use adumbra_ir::{Diagnostic, Module, Scalar};
+use std::sync::Arc;
+
+/// Points that agreement is checked on, for each program.
+const POINTS: u64 = 3;
+
+/// Why there is no chain to look at.
+#[derive(Clone, Debug)]
+pub enum NoChain {
+    /// The text has errors; they are printed here.
+    Refused(String),
+    /// Some stage did what it must not.
+    Broken(String),
+}
+
+/// A text compiled in each of the [`MODES`].
+#[derive(Debug)]
+pub struct Chain {
+    /// The module before any pass.
+    pub lowered: Module,
+    /// The module after the passes, by mode.
+    pub compiled: Vec<Module>,
+    /// The program, by mode.
+    pub programs: Vec<Arc<adumbra::Program>>,
+}
+
+/// The layout of the globals that generated programs read.
+pub fn layout() -> GlobalsLayout {
+    globals()
+        .into_iter()
+        .try_fold(GlobalsLayout::new(), |layout, global| {
+            layout.with(global.name, global.ty)
+        })
+        .expect("the globals have different names and allowed types")
+}
+
+/// The compiler that generated programs are compiled by.
+pub fn compiler(mode: &Mode) -> Compiler {
+    Compiler::new(layout()).with_options(Options {
+        shader: None,
+        derivatives: mode.options.derivatives,
+        merge_demand: mode.options.merge_demand,
+        output_derivatives: mode.options.output_shadows,
+    })
+}
+
+impl Chain {
+    /// Compiles a text in every mode.
+    ///
+    /// # Errors
+    /// If the text has errors, or a stage breaks an invariant.
+    pub fn new(source: &str) -> Result<Chain, NoChain> {
+        let sources = Sources::new("fuzz.adu", source);
+        let refused = |findings: adumbra::Findings| NoChain::Refused(findings.to_string());
+        let lowered = compiler(&MODES[0]).lowered(&sources).map_err(refused)?;
+        adumbra_ir::verify(&lowered).map_err(|v| NoChain::Broken(format!("lowering: {}", v[0])))?;
+        modes::round_trip(&lowered).map_err(NoChain::Broken)?;
+        let (mut compiled, mut programs) = (Vec::new(), Vec::new());
+        for mode in &MODES {
+            let module = modes::compile(&lowered, mode).map_err(NoChain::Broken)?;
+            let program = compiler(mode).compile(&sources).map_err(refused)?;
+            if program.module() != Some(&module) {
+                let what = format!("{}: two compilations make two modules", mode.name);
+                return Err(NoChain::Broken(what));
+            }
+            compiled.push(module);
+            programs.push(program);
+        }
+        Ok(Chain {
+            lowered,
+            compiled,
+            programs,
+        })
+    }
+
+    /// Holds all compilations and engines against each other at a point. Gives what the program showed and did.
+    ///
+    /// # Errors
+    /// What does not agree.
+    pub fn agree(&self, point: &Point) -> Result<(Observed, Tally), String> {
+        let shown = modes::check(&self.lowered, &self.compiled, point)?;
+        for (mode, program) in MODES.iter().zip(&self.programs) {
+            let reference = observe(program, Engine::Reference, point)?;
+            let found = observe(program, Engine::Point, point)?;
+            if let Some(difference) = reference.difference(&found, Extent::All) {
+                return Err(format!("{}, reference and point: {difference}", mode.name));
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Whether the programs survive being written to bytes and read back, and then run as before.
+    ///
+    /// # Errors
+    /// What does not.
+    pub fn survive_bytes(&self, point: &Point) -> Result<(), String> {
+        for (mode, program) in MODES.iter().zip(&self.programs) {
+            let bytes = program.to_bytecode();
+            let again = adumbra::Program::from_bytecode(&bytes).map_err(|d| {
+                format!("{}: its own bytecode is refused: {}", mode.name, d.message)
+            })?;
+            if again.listing() != program.listing() {
+                return Err(format!("{}: read back it is listed otherwise", mode.name));
+            }
+            if again.to_bytecode() != bytes {
+                return Err(format!("{}: written again it has other bytes", mode.name));
+            }
+            let before = observe(program, Engine::Point, point)?;
+            let after = observe(&again, Engine::Point, point)?;
+            if let Some(difference) = before.difference(&after, Extent::All) {
+                return Err(format!(
+                    "{}, before and after bytes: {difference}",
+                    mode.name
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a program shows at a point by one engine. Globals that the program has and the point lacks are zero.
+///
+/// # Errors
+/// If the engine cannot run the program.
+pub fn observe(
+    program: &Arc<adumbra::Program>,
+    engine: Engine,
+    point: &Point,
+) -> Result<Observed, String> {
+    let instance = Instance::new(program);
+    let mut evaluator =
+        Evaluator::with(&instance, engine, limits()).map_err(|error| error.to_string())?;
+    let mut globals = Globals::new(program.globals());
+    let words = point
+        .iter()
+        .flat_map(|at| [&at.value, &at.ddx, &at.ddy])
+        .flatten();
+    for (word, &given) in globals.words_mut().iter_mut().zip(words) {
+        *word = given;
+    }
+    let mut textures = Recorder::default();
+    evaluator.evaluate(&globals, &mut textures);
+    let (mut outputs, mut closures) = (Vec::new(), Vec::new());
+    for output in evaluator.outputs() {
+        if let Some(closure) = output.closure() {
+            closures.push(closure.json().unwrap_or_else(|e| e.to_string()));
+        }
+        let (value, ddx, ddy) = (output.value(), output.ddx(), output.ddy());
+        let mut words = value.words().zip(ddx.words().zip(ddy.words()));
+        output.ty().for_each_scalar(&mut |ty| {
+            let (value, (x, y)) = words.next().expect("three words for each scalar");
+            outputs.push(Output {
+                ty,
+                value: if ty == Scalar::Closure { 0 } else { value },
+                shadows: [x, y],
+            });
+        });
+    }
+    let faults = evaluator.faults();
+    Ok(Observed::new(outputs, &textures.requests, faults, closures))
+}
+
+/// What a program did at a point.
+fn features(observed: &Observed, tally: &Tally) -> Features {
+    let mut features = Features::default();
+    let is_nonzero = |bits: &u32| f32::from_bits(*bits) != 0.0;
+    let mut shadows = observed.outputs.iter().flat_map(|o| o.shadows);
+    let mut partials = observed.requests.iter().flat_map(|r| &r[3..]);
+    let stops = observed.faults.iter().any(|f| f.kind.stops());
+    features.insert_if(Feature::Loop, tally.turns > 0);
+    features.insert_if(Feature::Call, tally.calls > 0);
+    features.insert_if(Feature::Recursion, tally.recursions > 0);
+    features.insert_if(Feature::Inout, tally.writes > 0);
+    features.insert_if(Feature::Array, tally.accesses > 0);
+    features.insert_if(Feature::Sample, partials.any(is_nonzero));
+    features.insert_if(Feature::Shadow, tally.reads > 0);
+    features.insert_if(
+        Feature::Closure,
+        observed.closures.iter().any(|c| c != "null"),
+    );
+    features.insert_if(Feature::Derivative, shadows.any(|bits| is_nonzero(&bits)));
+    features.insert_if(Feature::Fault, !stops && !observed.faults.is_empty());
+    features.insert_if(Feature::Stop, stops);
+    features
+}
+
+fn chain(program: &Program) -> Result<Chain, Disagreement> {
+    Chain::new(&program.source).map_err(|no| {
+        let what = match no {
+            NoChain::Refused(findings) => format!("a generated program is refused:\n{findings}"),
+            NoChain::Broken(what) => what,
+        };
+        Disagreement::new(program, None, what)
+    })
+}
+
+/// Checks that a generated program is accepted, and that all compilations and engines agree on it at some points.
+///
+/// # Errors
+/// What does not agree.
+pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreement> {
+    let chain = chain(program)?;
+    let mut all = Features::default();
+    let mut turns = None;
+    for number in 0..POINTS {
+        let point = program.point(number);
+        let report = |what| Disagreement::new(program, Some(number), what);
+        let (shown, tally) = chain.agree(&point).map_err(report)?;
+        if number == 0 {
+            chain.survive_bytes(&point).map_err(report)?;
+        }
+        mix.point(shown.floats());
+        all.extend(features(&shown, &tally));
+        all.insert_if(
+            Feature::Divergence,
+            turns.is_some_and(|turns| turns != tally.turns),
+        );
+        turns = Some(tally.turns);
+    }
+    mix.program(all);
+    Ok(())
+}
+
+/// Checks that a generated program's derivatives are those of its values, at one point.
+///
+/// # Errors
+/// What does not agree.
+pub fn check_gradients(
+    program: &Program,
+    mix: &mut Mix,
+    compared: &mut Compared,
+) -> Result<(), Disagreement> {
+    let chain = chain(program)?;
+    let point = program.point(0);
+    let report = |what| Disagreement::new(program, Some(0), what);
+    let (shown, tally) = chain.agree(&point).map_err(report)?;
+    mix.point(shown.floats());
+    mix.program(features(&shown, &tally));
+    gradients::check(&chain.compiled[0], &point, compared).map_err(report)
+}
+
+/// Whether a finding's spans lie within their texts.
+pub(super) fn spans_are_valid(diagnostic: &Diagnostic, sources: &Sources) -> bool {
+    let labels = diagnostic.labels.iter().map(|label| label.span);
+    labels.chain([diagnostic.span]).all(|span| {
+        sources.get(span.file).is_some_and(|file| {
+            file.text()
+                .get(span.start as usize..span.end as usize)
+                .is_some()
+        })
+    })
+}

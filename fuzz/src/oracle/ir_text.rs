@@ -1,0 +1,60 @@
+//! Any text as IR: it is refused, or it is a module that every other stage can take.
+
+use super::modes::{self, MODES};
+use crate::generate::{Point, point};
+use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::{FileId, Module, text, verify};
+
+/// Points that accepted modules are run on.
+const POINTS: u64 = 2;
+
+/// What became of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is no IR.
+    Unreadable,
+    /// It reads as IR but breaks an invariant.
+    Invalid,
+    /// It is a module, and was compiled and run.
+    Run,
+}
+
+/// Reads, verifies, prints, compiles and runs a text.
+///
+/// # Errors
+/// What went wrong with a module that the verifier accepts, or with a refusal.
+pub fn check(source: &str) -> Result<Fate, String> {
+    let module = match text::parse(source, FileId::MAIN) {
+        Ok(module) => module,
+        Err(diagnostic) => {
+            let (start, end) = (diagnostic.span.start as usize, diagnostic.span.end as usize);
+            return match source.get(start..end) {
+                Some(_) => Ok(Fate::Unreadable),
+                None => Err(format!("{start}..{end} is no part of the text")),
+            };
+        }
+    };
+    if verify(&module).is_err() {
+        return Ok(Fate::Invalid);
+    }
+    modes::round_trip(&module)?;
+    if elements(&module) > MAX_ARRAY_ELEMENTS {
+        return Ok(Fate::Run);
+    }
+    let compiled: Vec<Module> = MODES
+        .iter()
+        .map(|mode| modes::compile(&module, mode))
+        .collect::<Result<_, _>>()?;
+    let types: Vec<_> = module.globals.iter().map(|g| g.ty.clone()).collect();
+    for number in 0..POINTS {
+        let point: Point = point(&types, 1, number, false);
+        modes::check(&module, &compiled, &point)?;
+    }
+    Ok(Fate::Run)
+}
+
+/// Array elements of all functions together: what an endless recursion fills memory with.
+fn elements(module: &Module) -> u64 {
+    let arrays = module.functions.iter().flat_map(|f| &f.arrays);
+    arrays.map(|a| u64::from(a.len)).sum()
+}

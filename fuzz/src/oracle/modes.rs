@@ -1,0 +1,142 @@
+//! One program compiled in several ways: specialised, with merged demand, without demand, without derivatives.
+//!
+//! Every pass must leave a module that verifies, every result must survive being printed and parsed. Values must be those of the program
+//! before any pass, to the bit; shadows too while all numbers are finite (terms that a compilation leaves out are 0 only then).
+
+use super::observed::{Extent, Observed};
+use super::reference::{Recorder, limits, place};
+use crate::generate::Point;
+use adumbra_ir::eval::{self, Options, Shadows, Tally};
+use adumbra_ir::host::FaultKind;
+use adumbra_ir::passes::{self, Derivatives, PassOptions};
+use adumbra_ir::{FileId, Module, text, verify};
+
+/// A way to compile, and how far what it makes must agree with the program before any pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Mode {
+    /// As reports call it.
+    pub name: &'static str,
+    /// What the passes are asked for.
+    pub options: PassOptions,
+    /// What must agree where all numbers are finite.
+    extent: Extent,
+}
+
+/// Every way to compile. The first is the usual one, with the outputs' shadows.
+pub const MODES: [Mode; 4] = [
+    mode("specialised", Derivatives::Dual, false, true, Extent::All),
+    mode("merged", Derivatives::Dual, true, true, Extent::All),
+    mode(
+        "undemanded",
+        Derivatives::Dual,
+        false,
+        false,
+        Extent::Requests,
+    ),
+    mode("off", Derivatives::Off, false, true, Extent::Values),
+];
+
+const fn mode(
+    name: &'static str,
+    derivatives: Derivatives,
+    merge_demand: bool,
+    output_shadows: bool,
+    extent: Extent,
+) -> Mode {
+    Mode {
+        name,
+        options: PassOptions {
+            derivatives,
+            merge_demand,
+            output_shadows,
+        },
+        extent,
+    }
+}
+
+/// Runs the passes; the verifier looks at the module after each of them.
+///
+/// # Errors
+/// What the verifier says, with the pass and the module; or that the result does not survive being printed and parsed.
+pub fn compile(lowered: &Module, mode: &Mode) -> Result<Module, String> {
+    let mut fault = None;
+    let (module, _) = passes::run_watched(lowered.clone(), &mode.options, &mut |pass, module| {
+        if let (None, Err(violations)) = (&fault, verify(module)) {
+            fault = Some(format!(
+                "{}: after {pass}: {}\n{}",
+                mode.name,
+                violations[0],
+                text::print(module, text::Spans::Hidden)
+            ));
+        }
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => round_trip(&module).map(|()| module),
+    }
+}
+
+/// Whether a module survives being printed and parsed.
+///
+/// # Errors
+/// Where it does not.
+pub fn round_trip(module: &Module) -> Result<(), String> {
+    let printed = text::print(module, text::Spans::Shown);
+    match text::parse(&printed, FileId::MAIN) {
+        Ok(again) if again == *module => Ok(()),
+        Ok(_) => Err(format!(
+            "printed and parsed it is another module:\n{printed}"
+        )),
+        Err(diagnostic) => Err(format!(
+            "printed it cannot be parsed: {} at {:?}\n{printed}",
+            diagnostic.message, diagnostic.span
+        )),
+    }
+}
+
+fn run(module: &Module, point: &Point, shadows: Shadows) -> (Observed, Tally) {
+    let options = Options {
+        limits: limits(),
+        shadows,
+        path: false,
+    };
+    let mut textures = Recorder::default();
+    let outcome = eval::evaluate(module, &place(module, point), &options, &mut textures);
+    let observed = Observed::of_outcome(module, &outcome, &textures.requests);
+    (observed, outcome.tally)
+}
+
+/// Holds compilations, in the order of [`MODES`], against the program before any pass. Gives what the program showed and did.
+///
+/// # Errors
+/// What does not agree.
+pub fn check(
+    lowered: &Module,
+    compiled: &[Module],
+    point: &Point,
+) -> Result<(Observed, Tally), String> {
+    let (plain, tally) = run(lowered, point, Shadows::Full);
+    let out_of_steps = |o: &Observed| o.faults.iter().any(|f| f.kind == FaultKind::StepBudget);
+    let is_finite = tally.nonfinite == 0;
+    for (mode, module) in MODES.iter().zip(compiled) {
+        // What was read of a shadow is a value.
+        let reads = tally.reads > 0;
+        if reads && (!is_finite || mode.options.derivatives == Derivatives::Off) {
+            continue;
+        }
+        let (found, _) = run(module, point, Shadows::Annotated);
+        // Inlined functions cost no steps, so one may stop where the other goes on.
+        if out_of_steps(&plain) || out_of_steps(&found) {
+            continue;
+        }
+        let extent = if is_finite {
+            mode.extent
+        } else {
+            Extent::Values
+        };
+        if let Some(difference) = plain.difference(&found, extent) {
+            return Err(format!("before any pass, and {}: {difference}", mode.name));
+        }
+    }
+    Ok((plain, tally))
+}

@@ -1,0 +1,76 @@
+//! Engines and compilations agree on random programs, and on every program that once made them disagree.
+//!
+//! A new finding goes into `fuzz/regressions` as a text; the longer search is `cargo run --release -p adumbra-fuzz -- campaign --seconds 600`.
+
+use adumbra_fuzz::campaign::checked;
+use adumbra_fuzz::mix::Mix;
+use adumbra_fuzz::oracle::chain::check_agreement;
+use adumbra_fuzz::{Profile, Program};
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
+use std::path::Path;
+
+/// Programs whose seeds are 0, 1, 2, …
+const PROGRAMS: u64 = 1_500;
+
+/// Programs from bytes that proptest draws, which are mostly smaller.
+const CASES: u32 = 500;
+
+#[test]
+fn engines_and_compilations_agree_on_random_programs() {
+    let mut mix = Mix::default();
+    for seed in 0..PROGRAMS {
+        let program = Program::of_seed(seed, Profile::ANY);
+        let found = checked(&program, |program| check_agreement(program, &mut mix));
+        if let Err(report) = found {
+            panic!("seed {seed}: {report}");
+        }
+    }
+    println!("{mix}");
+    assert_eq!(mix.hollow(), None);
+}
+
+#[test]
+fn engines_and_compilations_agree_whatever_the_bytes() {
+    let config = Config {
+        cases: CASES,
+        max_shrink_iters: 2_000,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "fuzz/regressions/agreement.txt",
+        ))),
+        ..Config::default()
+    };
+    let found = TestRunner::new(config).run(&vec(any::<u8>(), 0..1_000), |bytes| {
+        let program = Program::generate(&bytes, Profile::ANY);
+        check_agreement(&program, &mut Mix::default())
+            .map_err(|d| TestCaseError::fail(d.to_string()))
+    });
+    if let Err(report) = found {
+        panic!("{report}");
+    }
+}
+
+#[test]
+fn what_once_disagreed_agrees() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/regressions");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.extension().is_none_or(|e| e != "adu") {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).expect("the program can be read");
+        let program = Program {
+            source,
+            seed: 0,
+            wild: true,
+        };
+        if let Err(disagreement) = check_agreement(&program, &mut Mix::default()) {
+            panic!("{}: {disagreement}", path.display());
+        }
+        count += 1;
+    }
+    assert!(count > 0, "no regressions were run");
+}

@@ -1,0 +1,78 @@
+//! The fuzz targets on a bounded number of inputs. `fuzz/targets` runs them without bound.
+
+use adumbra_fuzz::choices::{Choices, bytes_of_seed};
+use adumbra_fuzz::generate::soup;
+use adumbra_fuzz::oracle::chain::Chain;
+use adumbra_fuzz::oracle::{bytecode, source};
+use adumbra_fuzz::targets::{self, TARGETS};
+use adumbra_fuzz::{Profile, Program};
+
+fn smoke(name: &str, inputs: u64) {
+    let target = TARGETS
+        .iter()
+        .find(|t| t.name == name)
+        .expect("a target of that name");
+    for seed in 0..inputs {
+        targets::run(
+            target.run,
+            &bytes_of_seed(seed, 16 + (seed as usize * 97) % 1_500),
+        );
+    }
+}
+
+#[test]
+fn every_target_is_smoked_here() {
+    let names: Vec<&str> = TARGETS.iter().map(|t| t.name).collect();
+    assert_eq!(names, ["source", "ir_text", "bytecode", "gradients"]);
+}
+
+#[test]
+fn source_smoke() {
+    smoke("source", 1_500);
+}
+
+#[test]
+fn ir_text_smoke() {
+    smoke("ir_text", 500);
+}
+
+#[test]
+fn bytecode_smoke() {
+    smoke("bytecode", 1_000);
+}
+
+#[test]
+fn gradients_smoke() {
+    smoke("gradients", 100);
+}
+
+#[test]
+fn changed_programs_reach_both_sides_of_the_checker() {
+    let (mut refused, mut run) = (0, 0);
+    for seed in 0..300 {
+        match source::check(&soup::mutated(&bytes_of_seed(seed, 600))) {
+            Ok(source::Fate::Refused) => refused += 1,
+            Ok(source::Fate::Run) => run += 1,
+            Ok(source::Fate::Library) => {}
+            Err(what) => panic!("{what}"),
+        }
+    }
+    assert!(refused > 30 && run > 10, "{refused} refused, {run} run");
+}
+
+#[test]
+fn changed_bytecode_reaches_both_sides_of_validation() {
+    let program = Program::of_seed(7, Profile::ANY);
+    let chain = Chain::new(&program.source).expect("a generated program is accepted");
+    let file = chain.programs[0].to_bytecode();
+    let (mut refused, mut run) = (0, 0);
+    for seed in 0..500 {
+        let bytes = bytes_of_seed(seed, 32);
+        let changed = bytecode::mutate(&file, &mut Choices::new(&bytes));
+        match bytecode::check(&changed).expect("what is accepted stays the same") {
+            bytecode::Fate::Refused => refused += 1,
+            bytecode::Fate::Run => run += 1,
+        }
+    }
+    assert!(refused > 50 && run > 10, "{refused} refused, {run} run");
+}
