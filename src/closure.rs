@@ -13,6 +13,21 @@ use std::fmt::{self, Write};
 pub const MAX_SHOWN_NODES: usize = 1 << 16;
 
 /// A closure that an evaluation gave back, valid until the next evaluation.
+///
+/// ```
+/// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+/// let text = "shader s(out closure c) { c = 0.5 * make_closure<Lambert>(float3(0, 1, 0)); }";
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+/// let mut evaluator = Evaluator::new(&Instance::new(&program));
+/// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+///
+/// let root = evaluator.output("c").and_then(|c| c.closure()).unwrap();
+/// let Some(Closure::Scale(weight, scaled)) = root.closure() else { panic!() };
+/// let Some(Closure::Leaf(leaf)) = scaled.closure() else { panic!() };
+/// let normal = leaf.args().next().and_then(|arg| arg.get::<[f32; 3]>());
+/// assert_eq!((weight, leaf.name(), normal), (0.5, "Lambert", Some([0.0, 1.0, 0.0])));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ClosureView<'a> {
     pub(crate) arena: &'a ClosureArena,

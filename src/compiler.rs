@@ -95,6 +95,29 @@ struct Front {
     phases: Phases,
 }
 
+impl Front {
+    /// The host reads the derivatives of all outputs: a zero that stands for one of second order is no silent one.
+    fn warn_of_second_order(&mut self) {
+        let span = self.module.entry().span;
+        let mut end = 0;
+        for output in &self.module.outputs {
+            let start = end;
+            end += output.ty.scalar_count();
+            if self.second_order[start..end].contains(&true) {
+                let message = format!(
+                    "the derivatives of the output `{}` are of second order and count as 0",
+                    output.name
+                );
+                self.warnings.push(
+                    Diagnostic::new(Code::SecondDerivative, span, message)
+                        .here("its value is, or is made from, a derivative")
+                        .help("derivatives are of first order: read this output's value alone"),
+                );
+            }
+        }
+    }
+}
+
 /// The parsed texts.
 struct Parsed<'a> {
     files: Vec<ast::File<'a>>,
@@ -191,6 +214,17 @@ impl Compiler {
     /// Makes a program of something typed into a session: entry number `index` of the first text, as [`entries`](crate::entries) counts them.
     /// Beside the program comes what each of its outputs means to the session.
     ///
+    /// ```
+    /// use adumbra::{Compiler, Given, GlobalsLayout, Sources};
+    /// let compiler = Compiler::new(GlobalsLayout::new());
+    /// let sources = Sources::new("<input>", "w = sqrt(2.0); w * w");
+    /// let (_, given) = compiler.compile_entry(&sources, 0)?;
+    /// assert_eq!(given, [Given::Variable("w".to_owned())]);
+    /// // The second entry compiles once the host has a global `w`.
+    /// assert!(compiler.compile_entry(&sources, 1).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Every error that was found.
     pub fn compile_entry(
@@ -202,6 +236,14 @@ impl Compiler {
     }
 
     /// The syntax tree of the first text, for people.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let compiler = Compiler::new(GlobalsLayout::new());
+    /// let tree = compiler.syntax_tree(&Sources::new("f.adu", "int f(int n) { return n + 1; }"))?;
+    /// assert!(tree.contains("(+ n 1)"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// What of it cannot be read.
@@ -216,6 +258,15 @@ impl Compiler {
     }
 
     /// What of each value of a shader can trace back to a global, before anything is asked of it.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Lanes, Sources};
+    /// let text = "shader s(out float o) { float x = global_value<uvw>.x; float two = 2.0; o = two * x; }";
+    /// let reports = Compiler::new(GlobalsLayout::hit()).lineage(&Sources::new("s.adu", text))?;
+    /// let o = reports[0].values.iter().find(|value| value.name == "o").unwrap();
+    /// assert_eq!(o.lanes, Lanes::XY);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`compile`](Compiler::compile).
@@ -252,8 +303,11 @@ impl Compiler {
     ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
         let mut front = self.front(sources, main)?;
         let mut options = self.pass_options();
-        if let Main::Expression | Main::Entry(_) = main {
-            options.output_shadows = true;
+        match main {
+            Main::File if options.output_shadows => front.warn_of_second_order(),
+            Main::File => {}
+            // Where these would be of second order, a session shows none.
+            Main::Expression | Main::Entry(_) => options.output_shadows = true,
         }
         let mut clock = Clock::start();
         let (module, times) = passes::run(front.module, &options);

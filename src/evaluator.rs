@@ -367,8 +367,8 @@ impl<'a> OutputView<'a> {
         self.view().ddy
     }
 
-    /// Whether it depends on a derivative, so that its own derivatives, which are given as zero, are of second order. Known for expressions
-    /// only; for shaders always false.
+    /// Whether it depends on a derivative, so that its own derivatives, which are given as zero, are of second order. Not known of programs
+    /// that were loaded.
     pub fn is_second_order(&self) -> bool {
         self.second_order
     }

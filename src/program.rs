@@ -19,7 +19,7 @@ pub struct Program {
     bytecode: Arc<Bytecode>,
     layout: GlobalsLayout,
     warnings: Vec<Diagnostic>,
-    /// Per scalar of the outputs, whether it depends on a derivative; empty if that was not asked.
+    /// Per scalar of the outputs, whether it depends on a derivative; empty for a program that was loaded.
     second_order: Vec<bool>,
     phases: Phases,
 }
@@ -140,6 +140,16 @@ impl Program {
     }
 
     /// Which derivatives of which values are computed.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Lanes, Sources};
+    /// let text = "shader s(out float o) { float x = global_value<uvw>.x; o = ddx(x * x); }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    /// let demand = program.demand();
+    /// let x = demand[0].values.iter().find(|value| value.name == "x").unwrap();
+    /// assert_eq!(x.lanes, Lanes::X);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn demand(&self) -> Vec<FunctionReport> {
         self.module
             .as_ref()

@@ -459,3 +459,22 @@ fn a_warning_about_a_shared_function_comes_once() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(json_of(&ran)["code"], "W0512");
 }
+
+#[test]
+fn a_second_derivative_of_an_output_is_no_silent_zero() {
+    let file = scratch(
+        "second.adu",
+        "shader s(out float o) { float x = global_value<x>; o = ddx(x * x); }",
+    );
+    let run = |extra: &[&'static str]| {
+        let args = ["run", &file, "--json", "-g", "x=3:1"].into_iter();
+        adumbra(args.chain(extra.iter().copied()))
+    };
+    assert_eq!(run(&[]).stderr, "");
+    let warned: Value = serde_json::from_str(&run(&["--derivs"]).stderr).unwrap();
+    assert_eq!(warned["code"], "W0512");
+    assert_eq!(
+        json_of(&run(&["--derivs"]))["outputs"]["o"],
+        json!({"type": "float", "value": 6.0, "ddx": 0.0, "ddy": 0.0})
+    );
+}
