@@ -285,10 +285,21 @@ impl Emitter<'_, '_, '_> {
             }
         }
         self.release(&inst.args, at);
-        for (i, result) in inst.results.iter().enumerate() {
-            if self.is_used(result) {
+        // First those that can stay where they are, so that nothing else is put there.
+        for (result, from) in inst.results.iter().zip(0..) {
+            let from = self.lowering.frames[callee.index()].results[from];
+            let lanes = self.lanes(result);
+            let end = self.work.lives.values[result.index()].end;
+            if from.lanes.contains(lanes) && self.work.lives.is_undisturbed(result, end + 1) {
+                let slot = from.slot;
+                self.put(result, Place { slot, lanes });
+                self.resident = self.resident.max(end);
+            }
+        }
+        for (result, from) in inst.results.iter().zip(0..) {
+            if self.is_used(result) && !self.is_placed(result) {
                 self.define(result);
-                let from = self.lowering.frames[callee.index()].results[i];
+                let from = self.lowering.frames[callee.index()].results[from];
                 self.work.moves.add(self.place(result), from);
             }
         }

@@ -86,6 +86,7 @@ pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &
         expired: 0,
         reachable: true,
         bound: code_start,
+        resident: 0,
         lowering,
         work,
     };
@@ -105,6 +106,8 @@ pub(super) struct Emitter<'f, 'l, 'm> {
     pub(super) reachable: bool,
     /// The last position that something jumps to.
     bound: usize,
+    /// Up to where results of calls are read where their functions left them.
+    pub(super) resident: u32,
     pub(super) lowering: &'l mut Lowering<'m>,
     pub(super) work: &'l mut Work,
 }
@@ -194,21 +197,28 @@ impl Emitter<'_, '_, '_> {
             owned: false,
             occupied: life.end,
         };
-        let home = if life.home_at != life.end {
-            None
-        } else {
-            match life.home {
-                Home::Any => None,
-                Home::Value(home) => {
-                    let home = &mut work.values[home.index()];
-                    home.placed.then_some((home.place, &mut home.occupied))
-                }
-                Home::Result(i) => {
-                    let frame = &self.lowering.frames[self.id.index()];
-                    // Calls of itself would overwrite what waits there.
-                    let place = frame.results[i as usize];
-                    (!frame.cyclic).then_some((place, &mut work.results[i as usize]))
-                }
+        let frames = &self.lowering.frames;
+        let own = &frames[self.id.index()];
+        let mut free = 0;
+        let home = match life.home {
+            _ if life.home_at != life.end => None,
+            Home::Any => None,
+            Home::Value(home) => {
+                let home = &mut work.values[home.index()];
+                home.placed.then_some((home.place, &mut home.occupied))
+            }
+            Home::Result(i) => {
+                let place = own.results[i as usize];
+                // Calls of itself would overwrite what waits there.
+                (!own.cyclic).then_some((place, &mut work.results[i as usize]))
+            }
+            Home::Param(callee, i) => {
+                let callee = &frames[callee.index()];
+                let apart = callee.component != own.component;
+                let waits = apart
+                    && self.resident <= life.start
+                    && work.lives.is_undisturbed(value, life.end);
+                waits.then(|| (callee.params[i as usize], &mut free))
             }
         };
         match home {

@@ -1,11 +1,11 @@
 //! How long each value of a function is needed, and where it would like to be.
 //!
 //! A value is live from its definition to its last use, to the end of every loop that uses it but lies behind its definition. What a loop
-//! carries, a region yields or a function returns has a *home*, a register that all paths write; a value whose last use is to be moved
+//! carries, a region yields or a function takes or returns has a *home*, a register that all paths write; a value whose last use is to be moved
 //! into a home would like to be computed there.
 
 use super::walk::{Arms, Visitor, walk};
-use adumbra_ir::module::{Function, Inst, InstKind, RegionId, ValueId};
+use adumbra_ir::module::{FuncId, Function, Inst, InstKind, RegionId, ValueId};
 
 /// Where a value would like to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum Home {
     Value(ValueId),
     /// The function's result of that number.
     Result(u32),
+    /// The parameter of that number of a function that is called.
+    Param(FuncId, u32),
 }
 
 /// What is known of one value.
@@ -37,6 +39,8 @@ pub(crate) struct Liveness {
     pub(crate) values: Vec<Life>,
     /// Values that end where a loop is left, by rising position.
     pub(crate) expiring: Vec<(u32, ValueId)>,
+    /// Positions of calls, rising.
+    calls: Vec<u32>,
     /// Per array: what comes first.
     pub(crate) touched: Vec<Touch>,
     /// Per region that can be the target of a break, continue or yield: the results of its owner.
@@ -88,6 +92,7 @@ impl Liveness {
             },
         );
         self.expiring.clear();
+        self.calls.clear();
         self.touched.clear();
         self.touched.resize(function.arrays.len(), Touch::Nothing);
         self.owners.clear();
@@ -100,6 +105,13 @@ impl Liveness {
                 lives: self,
             },
         );
+    }
+
+    /// Whether nothing is called behind the value's definition and before `end`: what callees hold stays as it is.
+    pub(crate) fn is_undisturbed(&self, value: ValueId, end: u32) -> bool {
+        let start = self.values[value.index()].start;
+        let behind = self.calls.partition_point(|&call| call <= start);
+        self.calls.get(behind).is_none_or(|&call| call >= end)
     }
 
     fn define(&mut self, value: ValueId, at: u32) {
@@ -194,10 +206,14 @@ impl Visitor for Finder<'_, '_> {
             InstKind::Load(array) | InstKind::Store(array) => {
                 self.lives.touch(array.index(), Touch::Other);
             }
-            InstKind::Call(_, arrays) => {
+            InstKind::Call(callee, arrays) => {
                 for array in arrays {
                     self.lives.touch(array.index(), Touch::Other);
                 }
+                for (i, &arg) in (0..).zip(&inst.args) {
+                    self.lives.wish(arg, Home::Param(*callee, i), at);
+                }
+                self.lives.calls.push(at);
             }
             _ => {}
         }
