@@ -9,6 +9,7 @@ use crate::generate::{Point, Program, globals};
 use crate::mix::{Feature, Features, Mix};
 use adumbra::{Compiler, Engine, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources};
 use adumbra_ir::eval::Tally;
+use adumbra_ir::host::Limits;
 use adumbra_ir::{Diagnostic, Module, Scalar};
 use std::sync::Arc;
 
@@ -84,17 +85,25 @@ impl Chain {
         })
     }
 
-    /// Holds all compilations and engines against each other at a point. Gives what the program showed and did.
+    /// Holds all compilations and engines against each other at each point. Gives what the program showed and did there.
     ///
     /// # Errors
-    /// What does not agree.
-    pub fn agree(&self, point: &Point) -> Result<(Observed, Tally), String> {
-        let shown = modes::check(&self.lowered, &self.compiled, point)?;
+    /// What does not agree, with the number of the point.
+    pub fn agree(&self, points: &[Point]) -> Result<Vec<(Observed, Tally)>, (usize, String)> {
+        let mut shown = Vec::new();
+        for (i, point) in points.iter().enumerate() {
+            let found = modes::check(&self.lowered, &self.compiled, point);
+            shown.push(found.map_err(|what| (i, what))?);
+        }
         for (mode, program) in MODES.iter().zip(&self.programs) {
-            let reference = observe(program, Engine::Reference, point)?;
-            let found = observe(program, Engine::Point, point)?;
-            if let Some(difference) = reference.difference(&found, Extent::All) {
-                return Err(format!("{}, reference and point: {difference}", mode.name));
+            let run = |engine| observe_within(limits(), program, engine, points);
+            let reference = run(Engine::Reference).map_err(|what| (0, what))?;
+            let found = run(Engine::Point).map_err(|what| (0, what))?;
+            for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
+                if let Some(difference) = reference.difference(found, Extent::All) {
+                    let what = format!("{}, reference and point: {difference}", mode.name);
+                    return Err((i, what));
+                }
             }
         }
         Ok(shown)
@@ -129,7 +138,7 @@ impl Chain {
     }
 }
 
-/// What a program shows at a point by one engine. Globals that the program has and the point lacks are zero.
+/// What a program shows at a point by one engine.
 ///
 /// # Errors
 /// If the engine cannot run the program.
@@ -138,19 +147,39 @@ pub fn observe(
     engine: Engine,
     point: &Point,
 ) -> Result<Observed, String> {
+    let points = std::slice::from_ref(point);
+    let mut shown = observe_within(limits(), program, engine, points)?;
+    Ok(shown.remove(0))
+}
+
+/// What a program shows at points that one evaluator runs one after the other. Globals that the program has and a point lacks are zero.
+///
+/// # Errors
+/// If the engine cannot run the program.
+pub fn observe_within(
+    limits: Limits,
+    program: &Arc<adumbra::Program>,
+    engine: Engine,
+    points: &[Point],
+) -> Result<Vec<Observed>, String> {
     let instance = Instance::new(program);
     let mut evaluator =
-        Evaluator::with(&instance, engine, limits()).map_err(|error| error.to_string())?;
-    let mut globals = Globals::new(program.globals());
-    let words = point
-        .iter()
-        .flat_map(|at| [&at.value, &at.ddx, &at.ddy])
-        .flatten();
-    for (word, &given) in globals.words_mut().iter_mut().zip(words) {
-        *word = given;
-    }
-    let mut textures = Recorder::default();
-    evaluator.evaluate(&globals, &mut textures);
+        Evaluator::with(&instance, engine, limits).map_err(|error| error.to_string())?;
+    let shown = points.iter().map(|point| {
+        let mut globals = Globals::new(program.globals());
+        let words = point.iter().flat_map(|at| [&at.value, &at.ddx, &at.ddy]);
+        for (word, &given) in globals.words_mut().iter_mut().zip(words.flatten()) {
+            *word = given;
+        }
+        let mut textures = Recorder::default();
+        evaluator.evaluate(&globals, &mut textures);
+        shown(&evaluator, &textures)
+    });
+    Ok(shown.collect())
+}
+
+/// What an evaluator shows after an evaluation.
+fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
     let (mut outputs, mut closures) = (Vec::new(), Vec::new());
     for output in evaluator.outputs() {
         if let Some(closure) = output.closure() {
@@ -167,8 +196,7 @@ pub fn observe(
             });
         });
     }
-    let faults = evaluator.faults();
-    Ok(Observed::new(outputs, &textures.requests, faults, closures))
+    Observed::new(outputs, &textures.requests, evaluator.faults(), closures)
 }
 
 /// What a program did at a point.
@@ -211,22 +239,17 @@ fn chain(program: &Program) -> Result<Chain, Disagreement> {
 /// What does not agree.
 pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreement> {
     let chain = chain(program)?;
+    let points: Vec<Point> = (0..POINTS).map(|number| program.point(number)).collect();
+    let report = |(number, what)| Disagreement::new(program, Some(number as u64), what);
+    let shown = chain.agree(&points).map_err(report)?;
+    let survived = chain.survive_bytes(&points[0]);
+    survived.map_err(|what| report((0, what)))?;
     let mut all = Features::default();
-    let mut turns = None;
-    for number in 0..POINTS {
-        let point = program.point(number);
-        let report = |what| Disagreement::new(program, Some(number), what);
-        let (shown, tally) = chain.agree(&point).map_err(report)?;
-        if number == 0 {
-            chain.survive_bytes(&point).map_err(report)?;
-        }
+    let (_, first) = &shown[0];
+    for (shown, tally) in &shown {
         mix.point(shown.floats());
-        all.extend(features(&shown, &tally));
-        all.insert_if(
-            Feature::Divergence,
-            turns.is_some_and(|turns| turns != tally.turns),
-        );
-        turns = Some(tally.turns);
+        all.extend(features(shown, tally));
+        all.insert_if(Feature::Divergence, tally.turns != first.turns);
     }
     mix.program(all);
     Ok(())
@@ -242,12 +265,14 @@ pub fn check_gradients(
     compared: &mut Compared,
 ) -> Result<(), Disagreement> {
     let chain = chain(program)?;
-    let point = program.point(0);
+    let points = [program.point(0)];
     let report = |what| Disagreement::new(program, Some(0), what);
-    let (shown, tally) = chain.agree(&point).map_err(report)?;
-    mix.point(shown.floats());
-    mix.program(features(&shown, &tally));
-    gradients::check(&chain.compiled[0], &point, compared).map_err(report)
+    let shown = chain.agree(&points).map_err(|(_, what)| report(what))?;
+    for (shown, tally) in &shown {
+        mix.point(shown.floats());
+        mix.program(features(shown, tally));
+    }
+    gradients::check(&chain.compiled[0], &points[0], compared).map_err(report)
 }
 
 /// Whether a finding's spans lie within their texts.
