@@ -282,7 +282,11 @@ fn quote(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
 
 /// The text with every control character and every line separator but the line feed replaced by something visible that takes as many
 /// bytes: spans stay right, lines are counted as we count them, and a terminal obeys nothing that a shader says.
-fn harmless(text: &str) -> String {
+///
+/// ```
+/// assert_eq!(adumbra::render::harmless("red \x1b[31m"), "red ?[31m");
+/// ```
+pub fn harmless(text: &str) -> String {
     let replaced = |c: char| match c {
         '\n' | '\t' => c,
         '\r' => ' ',

@@ -284,6 +284,8 @@ fn standard_input_is_a_file() {
     let ran = adumbra_with_input(["check", "-"], "shader s(out int o) { o = ; }");
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("<stdin>:1:"), "{ran:?}");
+    let ran = adumbra_with_input(["run", "-"], "\u{feff}shader s(out int o) { o = 42; }\r\n");
+    assert_eq!(ran.stdout, "o  42\n", "{ran:?}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn a_fresh_session_has_u_and_v() {
     assert_eq!(said("u"), QUARTER);
     assert_eq!(said("v\n"), "value  0.5\nddx    0.0\nddy    0.001953125\n");
     assert_eq!(said("u;"), QUARTER);
+    assert_eq!(said("u\r\n:quit\r\n"), QUARTER);
     assert_eq!(adumbra_with_input(["repl"], "u").stdout, QUARTER);
 }
 

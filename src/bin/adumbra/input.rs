@@ -51,9 +51,16 @@ pub fn admit(texts: usize) -> Outcome {
     }
 }
 
-/// The bytes as text; a diagnostic at the first byte that is not.
+/// The bytes as text, without a byte order mark at its beginning.
+///
+/// # Errors
+/// A finding at the first byte that is not UTF-8.
 pub fn text(name: &str, bytes: Vec<u8>) -> Result<String, Findings> {
-    String::from_utf8(bytes).map_err(|error| {
+    let without_mark = |text: String| match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    };
+    String::from_utf8(bytes).map(without_mark).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let byte = error.as_bytes()[at];
         let start = at.min(u32::MAX as usize) as u32;

@@ -34,7 +34,7 @@ pub fn json_lines(
 /// A message of the command itself.
 pub fn message(message: &str) {
     // As above.
-    let _ = writeln!(anstream::stderr(), "adumbra: {message}");
+    let _ = writeln!(anstream::stderr(), "adumbra: {}", render::harmless(message));
 }
 
 /// The faults of the last evaluation, as findings.
