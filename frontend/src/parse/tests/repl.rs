@@ -89,7 +89,6 @@ fn incomplete_entries() {
         "float f(float x) { if (x) {\n return 1; }",
         "x =",
         "float",
-        "u = 0.25 : 1.0/512",
         "u = 0.25 : 1.0/512 :",
     ] {
         assert_eq!(reply(text), "…", "{text}");
