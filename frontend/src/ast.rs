@@ -354,6 +354,21 @@ pub struct Expr<'a> {
     pub span: Span,
 }
 
+impl Expr<'_> {
+    /// The operands of an ordering (`a < b`) that no parentheses stand around: they would have widened its span beyond that of its
+    /// left operand.
+    pub fn bare_ordering(&self) -> Option<(&Expr<'_>, &Expr<'_>)> {
+        match self.kind {
+            ExprKind::Binary(op, left, right)
+                if op.is_ordering() && left.span.start == self.span.start =>
+            {
+                Some((left, right))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What an expression can be. Operands are evaluated left to right.
 #[derive(Clone, Copy, Debug)]
 pub enum ExprKind<'a> {

@@ -213,15 +213,11 @@ impl<'s> Audit<'s> {
         });
     }
 
-    /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that this is meant. (They would have
-    /// widened its span beyond that of its own left operand.)
+    /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that this is meant.
     fn ordering(&mut self, lhs: &Expr, rhs: &Expr) {
-        let ExprKind::Binary(op, first, middle) = lhs.kind else {
+        let Some((_, middle)) = lhs.bare_ordering() else {
             return;
         };
-        if !op.is_ordering() || first.span.start != lhs.span.start {
-            return;
-        }
         let whole = lhs.span.to(rhs.span);
         let text = |span: Span| &self.text[span.start as usize..span.end as usize];
         let help = format!(

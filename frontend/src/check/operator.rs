@@ -151,7 +151,12 @@ impl<'a> Checker<'a, '_> {
                 span,
             };
         }
+        let is_chained = op.is_ordering() && a.bare_ordering().is_some();
         let (a, b) = (self.expr(a), self.expr(b));
+        if is_chained {
+            // The audit of the tree reported it.
+            return Expr::error(span);
+        }
         self.combine(op, a, b, span)
     }
 
