@@ -1,0 +1,67 @@
+//! Timing contenders side by side: round-robin, thread CPU time, minimum and median.
+
+use cpu_time::ThreadTime;
+use std::time::Duration;
+
+/// How many timed rounds each contender gets, after one that warms up.
+pub const ROUNDS: usize = 15;
+
+/// What was measured of one contender, in nanoseconds per unit of work.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The fastest round.
+    pub min: f64,
+    /// The middle round.
+    pub median: f64,
+}
+
+/// One of several ways to do the same work.
+pub struct Contender<'a> {
+    /// Its name in the report.
+    pub name: String,
+    /// Does all of the work once.
+    pub run: Box<dyn FnMut() + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    /// A contender.
+    pub fn new(name: impl Into<String>, run: impl FnMut() + 'a) -> Contender<'a> {
+        Contender {
+            name: name.into(),
+            run: Box::new(run),
+        }
+    }
+}
+
+/// Runs every contender in every round, in turn, so that a change of the machine's speed meets all of them.
+/// `units` is how many units of work (points, compilations) one run does.
+pub fn race(
+    contenders: &mut [Contender<'_>],
+    rounds: usize,
+    units: usize,
+) -> Vec<(String, Sample)> {
+    let mut times: Vec<Vec<Duration>> = vec![Vec::with_capacity(rounds); contenders.len()];
+    for round in 0..=rounds {
+        for (contender, times) in contenders.iter_mut().zip(&mut times) {
+            let start = ThreadTime::now();
+            (contender.run)();
+            let elapsed = start.elapsed();
+            if round > 0 {
+                times.push(elapsed);
+            }
+        }
+    }
+    contenders
+        .iter()
+        .zip(times)
+        .map(|(contender, mut times)| {
+            times.sort();
+            let unit = |t: Duration| t.as_secs_f64() * 1e9 / units as f64;
+            let sample = Sample {
+                min: unit(times[0]),
+                median: unit(times[times.len() / 2]),
+            };
+            (contender.name.clone(), sample)
+        })
+        .collect()
+}
