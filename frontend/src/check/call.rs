@@ -135,10 +135,7 @@ impl<'a> Checker<'a, '_> {
             values.push(value);
         }
         if broken {
-            return Expr {
-                ty: TypeId::ERROR,
-                ..Expr::error(span)
-            };
+            return Expr::error(span);
         }
         Expr {
             kind: ExprKind::Call(chosen, values.into_bump_slice()),
@@ -150,12 +147,7 @@ impl<'a> Checker<'a, '_> {
     /// A variable nobody reads, for an `out` argument that is left out.
     fn scratch_place(&mut self, ty: TypeId, span: Span) -> Expr<'a> {
         if self.current == super::NO_FUNCTION {
-            let call = Expr {
-                kind: ExprKind::Global(0),
-                ty,
-                span,
-            };
-            self.constant_bits(&call);
+            self.not_constant(span);
             return Expr::error(span);
         }
         let name = ast::Name {

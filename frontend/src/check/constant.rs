@@ -7,7 +7,7 @@ use super::Checker;
 use super::convert::conversion;
 use super::tree::{Expr, ExprKind};
 use super::types::{TypeId, TypeKind, Types};
-use adumbra_ir::{Code, Diagnostic};
+use adumbra_ir::{Code, Diagnostic, Span};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -28,16 +28,21 @@ impl<'a> Checker<'a, '_> {
         if let Some(bits) = self.types.fold(value) {
             return Some(self.arena.alloc_slice_copy(&bits));
         }
+        self.not_constant(value.span);
+        None
+    }
+
+    /// Reports something that is only known while shading.
+    pub(super) fn not_constant(&mut self, span: Span) {
         self.report(
             Diagnostic::new(
                 Code::NotConstant,
-                value.span,
+                span,
                 "this must be known before shading begins",
             )
             .here("not a constant")
             .help("use numbers, constants and built-in functions of them; what depends on the point is computed in a function"),
         );
-        None
     }
 }
 

@@ -243,9 +243,9 @@ impl<'a> Checker<'a, '_> {
             if !self.can_hold(ty, parameter.ty.span) {
                 ty = TypeId::ERROR;
             }
-            let default = parameter.declarator.init.and_then(|init| {
+            let default = parameter.declarator.init.map(|init| {
                 let value = self.initializer(init, ty, name);
-                (!value.is_error()).then(|| self.keep(value))
+                self.keep(value)
             });
             if syntax.is_shader() {
                 self.shader_parameter(parameter, ty, default, &mut scalars);

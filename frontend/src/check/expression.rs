@@ -120,10 +120,7 @@ impl<'a> Checker<'a, '_> {
         };
         let constant = self.constants[number as usize];
         if self.current == super::NO_FUNCTION {
-            self.constant_bits(&Expr {
-                kind: ExprKind::Global(0),
-                ..value
-            });
+            self.not_constant(value.span);
             return Expr::error(value.span);
         }
         let local = match constant.local {

@@ -256,8 +256,8 @@ impl<'a> Checker<'a, '_> {
             return None;
         }
         let letters = match text.len() {
-            0..=2 => 1,
-            3..=5 => 2,
+            0..=3 => 1,
+            4..=6 => 2,
             _ => 3,
         };
         let mut best: Option<(usize, &str)> = None;

@@ -20,7 +20,7 @@ impl<'a> Body<'_, '_, 'a> {
         let function = &self.shared.program.functions[callee.0 as usize];
         let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
         let mut arrays: Vec<ArrayId> = Vec::new();
-        let mut outputs: SmallVec<[(&Param, Option<Access>); 4]> = SmallVec::new();
+        let mut outputs: SmallVec<[(&Param, Access); 4]> = SmallVec::new();
         for (index, (param, arg)) in function.params.iter().zip(args).enumerate() {
             if param.direction == Direction::In {
                 let values = self.values(arg);
@@ -40,7 +40,7 @@ impl<'a> Body<'_, '_, 'a> {
                     }
                 }
             }
-            outputs.push((param, Some(access)));
+            outputs.push((param, access));
         }
         let returned = self.leaves(ty);
         let mut value = Values::new();
@@ -65,7 +65,6 @@ impl<'a> Body<'_, '_, 'a> {
         });
         let value: Values = value.collect();
         for (param, access) in outputs {
-            let access = access.expect("set above");
             self.receive_output(param, &access, &mut results, span);
         }
         value

@@ -222,6 +222,8 @@ fn several_errors_and_no_cascades() {
     assert_eq!(codes(&text), expected);
     let text = "float f(nope x, float y) { return x + y; } float g() { return f(1, 2) + true; } struct s { nope2 a; }; float h(s t) { return t.a; }";
     assert_eq!(codes(text), [Code::UnknownType, Code::UnknownType]);
+    let text = "float f(float a, float b = a) { return b; } float g() { return f(1); }";
+    assert_eq!(codes(text), [Code::UnknownName]);
 }
 
 #[test]
@@ -262,6 +264,7 @@ fn suggestions() {
         "did you mean `wood`?"
     );
     assert_eq!(help("pari q;"), "did you mean `pair`?");
+    assert_eq!(help("o = foo(1);"), "define it: `float foo(float x) { … }`");
     assert_eq!(help("o = global_value<X>;"), "did you mean `x`?");
     assert_eq!(
         help("o = x;"),
