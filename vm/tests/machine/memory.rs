@@ -97,8 +97,8 @@ fn evaluating_allocates_nothing() {
 #[test]
 fn the_callers_floating_point_mode_neither_matters_nor_changes() {
     use std::arch::asm;
-    /// Round towards zero, denormals to zero.
-    static OTHER: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
+    /// Rounding down, up and to zero; operands flushed; results flushed; all of it at once.
+    const MODES: [u32; 6] = [0x3f80, 0x5f80, 0x7f80, 0x1fc0, 0x9f80, 0xffc0];
     let text = "
         global x: float
         output third: float output tiny: float
@@ -114,19 +114,21 @@ fn the_callers_floating_point_mode_neither_matters_nor_changes() {
     let mut machine = machine(text);
     let globals = [2.0, 0.0, 0.0].map(f32::to_bits);
     let mut texture = ConstantTexture([0.0; 4]);
-    let (mut before, mut after) = (0_u32, 0_u32);
-    // SAFETY: the mode is a valid one, and given back before any arithmetic but the machine's.
-    unsafe {
-        asm!("stmxcsr [{}]", in(reg) &raw mut before);
-        asm!("ldmxcsr [{}]", in(reg) &raw const OTHER);
+    for mode in MODES {
+        let (mut before, mut after) = (0_u32, 0_u32);
+        // SAFETY: the mode is a valid one, and given back before any arithmetic but the machine's.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut before);
+            asm!("ldmxcsr [{}]", in(reg) &raw const mode);
+        }
+        machine.run(&globals, &[], &mut texture);
+        // SAFETY: as above.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut after);
+            asm!("ldmxcsr [{}]", in(reg) &raw const before);
+        }
+        assert_eq!(after & !0x3f, mode);
+        let outputs = [machine.outputs()[0], machine.outputs()[3]].map(f32::from_bits);
+        assert_eq!(outputs, [2.0_f32 / 3.0, 1e-38 / 3.0], "mode {mode:#x}");
     }
-    machine.run(&globals, &[], &mut texture);
-    // SAFETY: as above.
-    unsafe {
-        asm!("stmxcsr [{}]", in(reg) &raw mut after);
-        asm!("ldmxcsr [{}]", in(reg) &raw const before);
-    }
-    assert_eq!(after & !0x3f, OTHER);
-    let outputs = [machine.outputs()[0], machine.outputs()[3]].map(f32::from_bits);
-    assert_eq!(outputs, [2.0_f32 / 3.0, 1e-38 / 3.0]);
 }
