@@ -1,6 +1,6 @@
 //! The grammar, as chumsky parsers over token kinds.
 //!
-//! Building it costs a few microseconds, so each parse builds its own. Every rule is boxed, which keeps compile time and stack
+//! Building it costs about two microseconds, so each parse builds its own. Every rule is boxed, which keeps compile time and stack
 //! frames small. The error type is a position and a set of kinds in one machine word each: cheap enough to be always on, so there
 //! is no second, slower pass to explain what the first refused.
 //!

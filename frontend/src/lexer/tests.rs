@@ -1,3 +1,5 @@
+//! Tokens, numbers and comments, and what is no token.
+
 use super::lex;
 use crate::interner::Interner;
 use crate::limits::MAX_DIAGNOSTICS;

@@ -1,3 +1,5 @@
+//! What the reference evaluator does with every kind of instruction, with shadows, faults and limits.
+
 use super::*;
 use crate::host::{
     CANONICAL_NAN, ClosureNode, ClosureRef, ConstantTexture, FaultKind, SampleRequest, Sampled,

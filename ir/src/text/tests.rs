@@ -1,3 +1,5 @@
+//! What is printed reads back; what is wrong is refused with a code at its place.
+
 use super::*;
 use crate::codes::Code;
 use crate::module::*;

@@ -1,0 +1,158 @@
+//! The rules of the house that a machine can check. Those that it cannot stand in `CONTRIBUTING.md`.
+
+use std::path::{Path, PathBuf};
+
+/// Where `unsafe` may stand: the machine, calls into C, and allocators that count for a test.
+const MAY_BE_UNSAFE: [&str; 3] = ["vm/", "bench/src/limit.rs", "tests/allocation.rs"];
+
+/// What nothing that lands contains. Split, so that this file does not contain it either.
+const UNFINISHED: [&str; 6] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("to", "do!("),
+    concat!("unimple", "mented!("),
+    concat!("db", "g!("),
+    concat!("#[ig", "nore"),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file of the project with that ending, by its path from the root; what is built or hidden is left out.
+fn files(ending: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![root().into()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            let name = path.file_name().and_then(|n| n.to_str()).expect("UTF-8");
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                folders.push(path);
+            } else if name.ends_with(ending) {
+                let relative = path.strip_prefix(root()).expect("it is inside");
+                found.push(relative.to_str().expect("UTF-8").replace('\\', "/"));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no file ends with {ending}");
+    found
+}
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(root().join(file)).expect("the file can be read")
+}
+
+/// Panics with what is wrong, if anything is.
+fn none(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_file_says_first_what_it_is_for() {
+    let mut wrong = files(".rs");
+    // The targets are a few lines each; what they are for stands where they are listed.
+    wrong.retain(|file| !file.starts_with("fuzz/targets/") && !read(file).starts_with("//! "));
+    none(wrong);
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    let mut wrong = Vec::new();
+    for file in files(".rs").into_iter().chain(files(".adu")) {
+        let text = read(&file);
+        let left = UNFINISHED.iter().filter(|word| text.contains(**word));
+        wrong.extend(left.map(|word| format!("{file}: {word}")));
+    }
+    none(wrong);
+}
+
+#[test]
+fn unsafe_stays_in_its_rooms() {
+    // The lint denies it elsewhere; this denies switching the lint off.
+    let word = concat!("unsafe", "_code)]");
+    let block = concat!("un", "safe {");
+    let mut wrong = files(".rs");
+    wrong.retain(|file| {
+        let text = read(file);
+        let is_free = MAY_BE_UNSAFE.iter().any(|room| file.starts_with(room));
+        !is_free && (text.contains(word) || text.contains(block))
+    });
+    none(wrong);
+}
+
+#[test]
+fn unsafe_blocks_say_why_they_are_sound() {
+    let block = concat!("un", "safe {");
+    let mut wrong = Vec::new();
+    for file in files(".rs") {
+        let text = read(&file);
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, _) in lines.iter().enumerate().filter(|(_, l)| l.contains(block)) {
+            let before = &lines[at.saturating_sub(6)..=at];
+            if !before.iter().any(|line| line.contains("SAFETY:")) {
+                wrong.push(format!("{file}:{}", at + 1));
+            }
+        }
+    }
+    none(wrong);
+}
+
+/// The lines of a manifest that name dependencies: those for building and testing too.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in read(manifest).lines() {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]");
+        } else if inside && line.contains('=') {
+            found.push(line.to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_know_only_what_they_may() {
+    // What each room's manifest names of the project.
+    let arrows: [(&str, &[&str]); 7] = [
+        ("stdlib", &[]),
+        ("ir", &[]),
+        ("frontend", &["adumbra-ir", "adumbra-stdlib"]),
+        ("vm", &["adumbra-ir"]),
+        ("fuzz", &["adumbra", "adumbra-ir"]),
+        ("fuzz/targets", &["adumbra-fuzz"]),
+        ("bench", &["adumbra"]),
+    ];
+    let mut wrong = Vec::new();
+    for manifest in files("Cargo.toml") {
+        let Some(room) = manifest.strip_suffix("/Cargo.toml") else {
+            continue;
+        };
+        let (_, may) = arrows
+            .iter()
+            .find(|(name, _)| *name == room)
+            .unwrap_or_else(|| panic!("{room} has no line here"));
+        for line in dependencies(&manifest) {
+            let name = line.split([' ', '.', '=']).next().expect("a name");
+            if name.starts_with("adumbra") && !may.contains(&name) {
+                wrong.push(format!("{room} uses {name}"));
+            }
+        }
+    }
+    none(wrong);
+}
+
+#[test]
+fn versions_are_pinned() {
+    let mut wrong = Vec::new();
+    for manifest in files("Cargo.toml") {
+        for line in dependencies(&manifest) {
+            let is_ours = line.contains("path = ") || line.contains("workspace = true");
+            if !is_ours && !line.contains("\"=") {
+                wrong.push(format!("{manifest}: {line}"));
+            }
+        }
+    }
+    none(wrong);
+}
