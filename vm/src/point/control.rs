@@ -65,6 +65,9 @@ pub(super) fn find_move(to: Lanes, from: Lanes) -> Handler {
         ip: *const Threaded,
         file: *mut u32,
         state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
     ) -> *const Threaded {
         // SAFETY: validation checked both places.
         unsafe {
@@ -82,6 +85,9 @@ pub(super) fn find_global(lanes: Lanes) -> Handler {
         ip: *const Threaded,
         file: *mut u32,
         state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
     ) -> *const Threaded {
         // SAFETY: validation checked the slots and that the three words are among the globals, whose length `run` checked.
         unsafe {
@@ -112,6 +118,9 @@ pub(super) fn find_shadow(direction: Direction) -> Handler {
         ip: *const Threaded,
         file: *mut u32,
         state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
     ) -> *const Threaded {
         // SAFETY: validation checked the slot that is written and the shadow that is read.
         unsafe {
@@ -143,6 +152,9 @@ pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
         ip: *const Threaded,
         file: *mut u32,
         state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
     ) -> *const Threaded {
         // SAFETY: validation checked the slots and the array; the index is below its length.
         unsafe {
@@ -162,6 +174,9 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
         ip: *const Threaded,
         file: *mut u32,
         state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
     ) -> *const Threaded {
         // SAFETY: validation checked the slots and the array; the index is below its length.
         unsafe {
@@ -180,6 +195,9 @@ pub(super) unsafe fn array_zero(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked the array.
     unsafe {
@@ -231,6 +249,9 @@ pub(super) unsafe fn array_copy(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked both arrays, and that they are the same or do not overlap.
     unsafe {
@@ -257,6 +278,9 @@ pub(super) unsafe fn array_from_saved(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
     unsafe {
@@ -274,6 +298,9 @@ pub(super) unsafe fn array_to_saved(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
     unsafe {
@@ -293,6 +320,9 @@ pub(super) unsafe fn save(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked the range.
     unsafe {
@@ -313,6 +343,9 @@ pub(super) unsafe fn restore(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked the range; the words are no part of the file.
     unsafe {
@@ -333,6 +366,9 @@ pub(super) fn find_branch_if(when: bool) -> Handler {
         ip: *const Threaded,
         file: *mut u32,
         state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
     ) -> *const Threaded {
         // SAFETY: validation checked the slot and the target.
         unsafe {
@@ -348,7 +384,14 @@ pub(super) fn find_branch_if(when: bool) -> Handler {
 }
 
 /// `words`: distance to the target.
-pub(super) unsafe fn jump_to(ip: *const Threaded, _: *mut u32, _: &mut State) -> *const Threaded {
+pub(super) unsafe fn jump_to(
+    ip: *const Threaded,
+    _: *mut u32,
+    _: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
     // SAFETY: validation checked the target.
     unsafe { jump(ip) }
 }
@@ -358,6 +401,9 @@ pub(super) unsafe fn loop_to(
     ip: *const Threaded,
     _: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     if let Some(kind) = state.step() {
         return state.stop(ip, kind);
@@ -367,7 +413,14 @@ pub(super) unsafe fn loop_to(
 }
 
 /// `words`: distance to the function's first instruction, array elements that it holds.
-pub(super) unsafe fn call(ip: *const Threaded, _: *mut u32, state: &mut State) -> *const Threaded {
+pub(super) unsafe fn call(
+    ip: *const Threaded,
+    _: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
     // SAFETY: validation checked that the function and an instruction behind the call exist.
     unsafe {
         let elements = (*ip).words[1];
@@ -389,6 +442,9 @@ pub(super) unsafe fn return_to(
     _: *const Threaded,
     _: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     match state.calls.pop() {
         Some(caller) => {
@@ -403,6 +459,9 @@ pub(super) unsafe fn unreachable(
     ip: *const Threaded,
     _: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     state.stop(ip, FaultKind::Unreachable)
 }
@@ -412,6 +471,9 @@ pub(super) unsafe fn sample<const RESULTS: usize>(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked slots, shadows and the list; `run` lent the textures for as long as it goes on.
     unsafe {
@@ -496,6 +558,9 @@ pub(super) unsafe fn make_closure(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked the shape, and the list's slots.
     unsafe {
@@ -525,6 +590,9 @@ pub(super) unsafe fn closure_add(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked the slots.
     unsafe {
@@ -540,6 +608,9 @@ pub(super) unsafe fn closure_scale(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked the slots.
     unsafe {
@@ -555,6 +626,9 @@ pub(super) unsafe fn closure_tint(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
 ) -> *const Threaded {
     // SAFETY: validation checked the slots and the list.
     unsafe {

@@ -1,7 +1,7 @@
 //! Bytecode → what the point interpreter runs: routines chosen, constants, arrays and targets resolved.
 
 use super::control as c;
-use super::rows::{FindBranch, FindRow, Level};
+use super::rows::{FindBranch, FindRow, Held, Level, special};
 use super::state::{CHAIN, Handler, Threaded, index, pause};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::module::Channels;
@@ -9,25 +9,69 @@ use adumbra_ir::module::Channels;
 /// Resolves a whole program for this processor.
 pub(super) fn load(program: &Bytecode) -> Box<[Threaded]> {
     let level = Level::detect();
+    let targets = targets(program);
     let mut code = Vec::with_capacity(index(program.code.len() as u32) as usize);
+    let mut held = None;
     for (position, instruction) in (0..).zip(&program.code) {
         if code.len() % CHAIN == CHAIN - 1 {
             code.push(Threaded {
                 handler: pause,
                 words: [0; 4],
             });
+            held = None;
         }
+        if targets[position as usize] {
+            held = None;
+        }
+        let words = words(program, position, instruction);
         code.push(Threaded {
-            handler: handler(instruction.opcode, level),
-            words: words(program, position, instruction),
+            handler: handler(instruction.opcode, words, level, held),
+            words,
         });
+        held = hands_over(instruction, level);
     }
     code.into_boxed_slice()
 }
 
-fn handler(opcode: Opcode, level: Level) -> Handler {
+/// Which instructions are jumped to.
+fn targets(program: &Bytecode) -> Vec<bool> {
+    let mut targets = vec![false; program.code.len()];
+    for instruction in &program.code {
+        for (word, role) in instruction
+            .words
+            .into_iter()
+            .zip(instruction.opcode.roles())
+        {
+            if role == Role::Target {
+                targets[word as usize] = true;
+            }
+        }
+    }
+    targets
+}
+
+/// What an instruction hands to the one behind it.
+fn hands_over(instruction: &Instruction, level: Level) -> Option<Held> {
+    match instruction.opcode {
+        // The baseline is there to run anywhere, not to be fast; it has fewer routines.
+        Opcode::Row(op, pattern) if op.info().differentiable() && level != Level::Baseline => {
+            special(pattern).map(|_| Held {
+                slot: instruction.words[0],
+                lanes: pattern.result(),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn handler(opcode: Opcode, words: [u32; 4], level: Level, held: Option<Held>) -> Handler {
     match opcode {
-        Opcode::Row(op, pattern) => op.visit(FindRow { pattern, level }),
+        Opcode::Row(op, pattern) => op.visit(FindRow {
+            pattern,
+            level,
+            slots: [words[1], words[2], words[3]],
+            held,
+        }),
         Opcode::Branch(op, when) => {
             let found = op.visit(FindBranch { when, level });
             found.expect("validation checked that the row is a truth value")

@@ -16,7 +16,7 @@ use crate::bytecode::{Bytecode, Function, Slot};
 use adumbra_ir::host::{
     ClosureArena, ConstantTexture, Faults, Limits, TextureHost, leaving, read_shadow,
 };
-use adumbra_ir::types::{Direction, Scalar};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 use float_mode::FloatMode;
 use state::{State, Threaded};
 use std::sync::Arc;
@@ -34,9 +34,10 @@ pub enum Outcome {
 pub struct PointMachine {
     code: Box<[Threaded]>,
     file: Box<[u32]>,
-    /// Three words for each scalar that comes out: value, ddx, ddy.
-    outputs: Box<[u32]>,
-    output_scalars: Box<[Scalar]>,
+    /// Value, ddx and ddy of each scalar that comes out.
+    outputs: Box<[[u32; 3]]>,
+    /// What each of them is, and the shadows that it has.
+    output_types: Box<[(Scalar, Lanes)]>,
     global_words: usize,
     input_words: usize,
     entry: Function,
@@ -53,15 +54,16 @@ impl PointMachine {
         let slots = program.slots as usize;
         let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();
         file[slots..].copy_from_slice(&program.constants);
-        let output_scalars = program.interface.output_scalars().into_boxed_slice();
+        let scalars = program.interface.output_scalars().into_iter();
+        let output_types: Box<[_]> = scalars.zip(program.output_lanes.iter().copied()).collect();
         let (calls, saved) = if program.recursive {
             (limits.call_depth as usize, program.saved_words(&limits))
         } else {
             (program.functions.len(), 0)
         };
         PointMachine {
-            outputs: vec![0; 3 * output_scalars.len()].into_boxed_slice(),
-            output_scalars,
+            outputs: vec![[0; 3]; output_types.len()].into_boxed_slice(),
+            output_types,
             global_words: program.interface.global_words(),
             input_words: program.interface.input_words(),
             entry: program.functions[program.entry as usize].clone(),
@@ -108,7 +110,7 @@ impl PointMachine {
     ) -> Outcome {
         assert_eq!(globals.len(), self.global_words, "words of the globals");
         assert_eq!(inputs.len(), self.input_words, "words of the inputs");
-        for (slot, &word) in self.file[self.outputs.len()..].iter_mut().zip(inputs) {
+        for (slot, &word) in self.file[3 * self.outputs.len()..].iter_mut().zip(inputs) {
             *slot = word;
         }
         let mode = FloatMode::enter();
@@ -116,7 +118,7 @@ impl PointMachine {
         if finished {
             self.give_outputs();
         } else {
-            self.outputs.fill(0);
+            self.outputs.fill([0; 3]);
             self.state.closures.clear();
         }
         drop(mode);
@@ -154,39 +156,36 @@ impl PointMachine {
                 .as_ptr()
                 .add(state::index(self.entry.start) as usize);
             while !ip.is_null() {
-                ip = ((*ip).handler)(ip, file, state);
+                ip = ((*ip).handler)(ip, file, state, 0.0, 0.0, 0.0);
             }
         }
         state.faults.stopped().is_none()
     }
 
     fn give_outputs(&mut self) {
-        let lanes = &self.state.program.output_lanes;
-        let words = self
-            .file
-            .chunks_exact(3)
-            .zip(self.outputs.chunks_exact_mut(3));
-        for ((&scalar, &lanes), (from, to)) in self.output_scalars.iter().zip(lanes).zip(words) {
-            to[0] = match scalar {
+        let mut slots = self.file.iter();
+        for (to, &(scalar, lanes)) in self.outputs.iter_mut().zip(&self.output_types) {
+            let from = [(); 3].map(|()| slots.next().copied().unwrap_or_default());
+            let shadow = |direction| {
+                let shadow = f32::from_bits(from[rows::offset(direction)]);
+                match lanes.has(direction) {
+                    true => leaving(read_shadow(shadow)).to_bits(),
+                    false => 0,
+                }
+            };
+            let value = match scalar {
                 Scalar::F32 => leaving(f32::from_bits(from[0])).to_bits(),
                 Scalar::Closure => self.state.closure(from[0]).word(),
                 Scalar::Resource => self.state.resource(from[0]),
                 Scalar::I32 | Scalar::U32 | Scalar::Bool => from[0],
             };
-            if scalar == Scalar::F32 {
-                let shadow = |direction, word: u32| {
-                    let bits = if lanes.has(direction) { word } else { 0 };
-                    leaving(read_shadow(f32::from_bits(bits))).to_bits()
-                };
-                to[1] = shadow(Direction::X, from[1]);
-                to[2] = shadow(Direction::Y, from[2]);
-            }
+            *to = [value, shadow(Direction::X), shadow(Direction::Y)];
         }
     }
 
     /// What came out of the last evaluation: value, ddx and ddy for each scalar of the outputs, in order.
     pub fn outputs(&self) -> &[u32] {
-        &self.outputs
+        self.outputs.as_flattened()
     }
 
     /// What went wrong in the last evaluation.

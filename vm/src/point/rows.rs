@@ -59,13 +59,18 @@ macro_rules! level {
                 const N: usize,
                 const LANES: u8,
                 const MASK: u8,
+                const HELD: u8,
             >(
                 ip: *const Threaded,
                 file: *mut u32,
                 state: &mut State,
+                value: f32,
+                ddx: f32,
+                ddy: f32,
             ) -> *const Threaded {
+                let held = [value, ddx, ddy];
                 // SAFETY: what a `Handler` may assume is what the body asks for.
-                unsafe { super::float_row::<R, N, LANES, MASK>(ip, file, state) }
+                unsafe { super::float_row::<R, N, LANES, MASK, HELD>(ip, file, state, held) }
             }
 
             $(#[$attribute])?
@@ -73,6 +78,9 @@ macro_rules! level {
                 ip: *const Threaded,
                 file: *mut u32,
                 state: &mut State,
+                _: f32,
+                _: f32,
+                _: f32,
             ) -> *const Threaded {
                 // SAFETY: as above.
                 unsafe { super::mixed_row::<R, N>(ip, file, state) }
@@ -83,6 +91,9 @@ macro_rules! level {
                 ip: *const Threaded,
                 file: *mut u32,
                 state: &mut State,
+                _: f32,
+                _: f32,
+                _: f32,
             ) -> *const Threaded {
                 // SAFETY: as above.
                 unsafe { super::word_row::<R, N>(ip, file, state) }
@@ -93,6 +104,9 @@ macro_rules! level {
                 ip: *const Threaded,
                 file: *mut u32,
                 state: &mut State,
+                _: f32,
+                _: f32,
+                _: f32,
             ) -> *const Threaded {
                 // SAFETY: as above.
                 unsafe { super::branch_row::<R, N, WHEN>(ip, file, state) }
@@ -105,49 +119,74 @@ level!(baseline);
 #[cfg(target_arch = "x86_64")]
 level!(avx2, #[target_feature(enable = "avx2,fma")]);
 
-/// The words of an instruction's operands.
+/// The word of an operand.
 ///
 /// # Safety
-/// As for a [`Handler`] whose first word is written and whose next `N` words are slots that are read.
+/// As for a [`Handler`]; the operand is one that the row has.
+#[inline(always)]
+unsafe fn operand(words: &[u32; 4], file: *mut u32, index: usize) -> u32 {
+    // SAFETY: validation checked that the operand's slot is in the file.
+    unsafe { file.add(words[index + 1] as usize).read_volatile() }
+}
+
+/// The words of a row's operands.
+///
+/// # Safety
+/// As for [`operand`].
 #[inline(always)]
 unsafe fn operands<const N: usize>(words: &[u32; 4], file: *mut u32) -> [u32; N] {
     let mut all = [0; N];
     let mut i = 0;
     while i < N {
-        // SAFETY: validation checked that the operand's slot is in the file.
-        all[i] = unsafe { file.add(words[i + 1] as usize).read_volatile() };
+        // SAFETY: asked of the caller.
+        all[i] = unsafe { operand(words, file, i) };
         i += 1;
     }
     all
 }
 
-/// The operands of a float row, with truth values as 0 or 1.
-#[inline(always)]
-fn floats<R: Row<N>, const N: usize>(words: [u32; N]) -> [f32; N] {
-    let mut all = [0.0; N];
-    let mut i = 0;
-    while i < N {
-        all[i] = operand_float(R::INFO.operands[i], words[i]);
-        i += 1;
-    }
-    all
-}
-
-/// The shadows of the operands that `mask` has, along one direction.
+/// The operands of a float row, with truth values as 0 or 1; those in `held_by` are `held`.
 ///
 /// # Safety
-/// As for [`operands`]; the operands in `mask` have that shadow.
+/// As for [`operand`].
+#[inline(always)]
+unsafe fn floats<R: Row<N>, const N: usize>(
+    words: &[u32; 4],
+    file: *mut u32,
+    held_by: u8,
+    held: f32,
+) -> [f32; N] {
+    let mut all = [held; N];
+    let mut i = 0;
+    while i < N {
+        if held_by & (1 << i) == 0 {
+            // SAFETY: asked of the caller.
+            all[i] = operand_float(R::INFO.operands[i], unsafe { operand(words, file, i) });
+        }
+        i += 1;
+    }
+    all
+}
+
+/// The shadows of the operands that `mask` has, along one direction; those of the operands in `held_by` are `held`.
+///
+/// # Safety
+/// As for [`operand`]; the operands in `mask` have that shadow.
 #[inline(always)]
 unsafe fn shadows<const N: usize>(
     words: &[u32; 4],
     file: *mut u32,
     mask: u8,
     direction: Direction,
+    held_by: u8,
+    held: f32,
 ) -> [Option<f32>; N] {
     let mut all = [None; N];
     let mut i = 0;
     while i < N {
-        if mask & (1 << i) != 0 {
+        if mask & held_by & (1 << i) != 0 {
+            all[i] = Some(held);
+        } else if mask & (1 << i) != 0 {
             let slot = words[i + 1] as usize + offset(direction);
             // SAFETY: validation checked that the shadow's slot is in the file, too.
             all[i] = Some(f32::from_bits(unsafe { file.add(slot).read_volatile() }));
@@ -165,38 +204,35 @@ pub(super) const fn offset(direction: Direction) -> usize {
     }
 }
 
+/// `held` is what the row before hands over.
 #[inline(always)]
-unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8>(
+unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8, const HELD: u8>(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
+    held: [f32; 3],
 ) -> *const Threaded {
     let lanes = const { Lanes::from_bits(LANES) };
     // SAFETY: a handler's instruction exists; validation checked its slots and their shadows. All is read before anything is written,
     // since the result may stand where an operand stood.
     unsafe {
         let words = &(*ip).words;
-        let args = floats::<R, N>(operands(words, file));
+        let args = floats::<R, N>(words, file, HELD, held[0]);
         let value = R::value(args);
         let to = file.add(words[0] as usize);
-        if lanes.is_none() {
-            *to = value.to_bits();
-            return next(ip, file, state);
+        let (mut x, mut y) = (0.0, 0.0);
+        if !lanes.is_none() {
+            // The partials serve both directions. No closures here: they are not always inlined where features differ.
+            let partials = R::partials(args, value);
+            if lanes.has(Direction::X) {
+                let shadows = shadows(words, file, MASK, Direction::X, HELD, held[1]);
+                x = tangent(R::INFO.singular, &partials, shadows, value);
+            }
+            if lanes.has(Direction::Y) {
+                let shadows = shadows(words, file, MASK, Direction::Y, HELD, held[2]);
+                y = tangent(R::INFO.singular, &partials, shadows, value);
+            }
         }
-        let partials = R::partials(args, value);
-        // The partials serve both directions. No closures here: they are not always inlined where features differ.
-        let x = if lanes.has(Direction::X) {
-            let shadows = shadows(words, file, MASK, Direction::X);
-            tangent(R::INFO.singular, &partials, shadows, value)
-        } else {
-            0.0
-        };
-        let y = if lanes.has(Direction::Y) {
-            let shadows = shadows(words, file, MASK, Direction::Y);
-            tangent(R::INFO.singular, &partials, shadows, value)
-        } else {
-            0.0
-        };
         if lanes.has(Direction::X) {
             to.add(offset(Direction::X)).write_volatile(x.to_bits());
         }
@@ -204,7 +240,8 @@ unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8>(
             to.add(offset(Direction::Y)).write_volatile(y.to_bits());
         }
         *to = value.to_bits();
-        next(ip, file, state)
+        let ip = ip.add(1);
+        ((*ip).handler)(ip, file, state, value, x, y)
     }
 }
 
@@ -221,7 +258,7 @@ unsafe fn mixed_row<R: Row<N>, const N: usize>(
             unreachable!("only rows are loaded as rows");
         };
         let words = &(*ip).words;
-        let args = floats::<R, N>(operands(words, file));
+        let args = floats::<R, N>(words, file, 0, 0.0);
         let value = R::value(args);
         let partials = R::partials(args, value);
         let to = file.add(words[0] as usize);
@@ -230,7 +267,7 @@ unsafe fn mixed_row<R: Row<N>, const N: usize>(
             for i in 0..N {
                 mask |= u8::from(pattern.operand(i).has(direction)) << i;
             }
-            shadows(words, file, mask, direction)
+            shadows(words, file, mask, direction, 0, 0.0)
         });
         for (direction, shadows) in Direction::BOTH.into_iter().zip(shadows) {
             if pattern.result().has(direction) {
@@ -289,47 +326,91 @@ pub(super) unsafe fn jump(ip: *const Threaded) -> *const Threaded {
     unsafe { ip.offset((*ip).words[0] as i32 as isize) }
 }
 
+/// For patterns that have routines of their own, the operands that have shadows, one bit each.
+pub(super) fn special(pattern: Pattern) -> Option<u8> {
+    let result = pattern.result();
+    let mut mask = 0;
+    for i in 0..3 {
+        let lanes = pattern.operand(i);
+        if lanes != Lanes::NONE && lanes != result {
+            return None;
+        }
+        mask |= u8::from(!lanes.is_none()) << i;
+    }
+    (result.is_none() == (mask == 0)).then_some(mask)
+}
+
+/// What the row before hands over: the slot where it stands as well, and its shadows.
+#[derive(Clone, Copy)]
+pub(super) struct Held {
+    pub(super) slot: u32,
+    pub(super) lanes: Lanes,
+}
+
 /// Finds the routine of a row.
 pub(super) struct FindRow {
     pub(super) pattern: Pattern,
     pub(super) level: Level,
+    /// The slots of the operands.
+    pub(super) slots: [u32; 3],
+    pub(super) held: Option<Held>,
+}
+
+impl FindRow {
+    /// The operands that are handed over, one bit each. Not everything has a routine: only one or two operands, no shadows or both.
+    fn held_by(&self, kinds: &[Kind]) -> u8 {
+        let result = self.pattern.result();
+        let Some(held) = self.held else { return 0 };
+        if kinds.len() > 2 || !(result.is_none() || result == Lanes::XY) {
+            return 0;
+        }
+        let mut mask = 0;
+        for (i, &kind) in kinds.iter().enumerate() {
+            let fits = self.slots[i] == held.slot && held.lanes.contains(self.pattern.operand(i));
+            mask |= u8::from(fits && kind == Kind::Float) << i;
+        }
+        mask
+    }
 }
 
 impl OpVisitor for FindRow {
     type Out = Handler;
 
     fn float<R: Row<N>, const N: usize>(self) -> Handler {
-        let result = self.pattern.result();
-        let mut mask = 0;
-        let mut uniform = true;
-        for i in 0..N {
-            let lanes = self.pattern.operand(i);
-            mask |= u8::from(!lanes.is_none()) << i;
-            uniform &= lanes.is_none() || lanes == result;
-        }
-        if !uniform {
-            mask = 0;
-        }
+        let Some(mask) = special(self.pattern) else {
+            return at_level!(self.level, mixed_row::<R, N>);
+        };
         macro_rules! find {
-            ($($lanes:literal: $($mask:literal)*;)*) => {
-                match (result.bits(), mask) {
-                    (0, _) => at_level!(self.level, float_row::<R, N, 0, 0>),
-                    $($(($lanes, $mask) => {
-                        // Masks that the row has no operands for are not compiled.
-                        if const { $mask < 1u8 << N } {
-                            at_level!(self.level, float_row::<R, N, $lanes, $mask>)
+            ($($lanes:literal: $($mask:literal)*, held $($held:literal)*;)*) => {
+                find!(@ $(($lanes: [$($mask)*] [$($held)*]))*)
+            };
+            (@ $(($lanes:literal: [$($mask:literal)*] $held:tt))*) => {
+                match (self.pattern.result().bits(), mask) {
+                    $($(($lanes, $mask) => find!(@@ $lanes $mask $held),)*)*
+                    _ => unreachable!("the pattern is special"),
+                }
+            };
+            (@@ $lanes:literal $mask:literal [$($held:literal)*]) => {
+                // Masks that the row has no operands for are not compiled.
+                if const { $mask < 1u8 << N } {
+                    match self.held_by(R::INFO.operands) {
+                        $($held => if const { N < 3 && $held < 1u8 << N } {
+                            at_level!(self.level, float_row::<R, N, $lanes, $mask, $held>)
                         } else {
-                            unreachable!("the mask has a bit for each operand")
-                        }
-                    })*)*
-                    _ => at_level!(self.level, mixed_row::<R, N>),
+                            unreachable!("only operands are held")
+                        })*
+                        _ => at_level!(self.level, float_row::<R, N, $lanes, $mask, 0>),
+                    }
+                } else {
+                    unreachable!("the mask has a bit for each operand")
                 }
             };
         }
         find! {
-            1: 1 2 3 4 5 6 7;
-            2: 1 2 3 4 5 6 7;
-            3: 1 2 3 4 5 6 7;
+            0: 0, held 1 2 3;
+            1: 1 2 3 4 5 6 7, held;
+            2: 1 2 3 4 5 6 7, held;
+            3: 1 2 3 4 5 6 7, held 1 2 3;
         }
     }
 

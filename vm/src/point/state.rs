@@ -25,11 +25,20 @@ pub(super) struct Threaded {
 /// Each routine ends with a call of the next one, [`next`], which compiles to a jump; the processor foresees many such jumps better than a
 /// single one. Nothing relies on that: where it stays a call, pauses bound how deep such calls nest.
 ///
+/// A row hands its value and shadows to the next one in registers, too: through the file they would take several times as long as an
+/// addition. Loading knows which operands are just that, see [`FindRow`](super::rows::FindRow).
+///
 /// # Safety
 /// The instruction comes from loading a [`Bytecode`], the file and the state belong to the machine that loaded it, and the processor has
 /// the features that the routine was compiled for. The bytecode is valid: every slot, element and target that the instruction names exists.
-pub(super) type Handler =
-    unsafe fn(ip: *const Threaded, file: *mut u32, state: &mut State) -> *const Threaded;
+pub(super) type Handler = unsafe fn(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    value: f32,
+    ddx: f32,
+    ddy: f32,
+) -> *const Threaded;
 
 /// Where a call goes back to.
 #[derive(Clone, Copy)]
@@ -127,12 +136,19 @@ impl State {
 }
 
 /// Ends a chain of calls; the evaluation goes on behind it.
-pub(super) unsafe fn pause(ip: *const Threaded, _: *mut u32, _: &mut State) -> *const Threaded {
+pub(super) unsafe fn pause(
+    ip: *const Threaded,
+    _: *mut u32,
+    _: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
     // SAFETY: loading puts an instruction behind each pause.
     unsafe { ip.add(1) }
 }
 
-/// Goes on with the instruction behind `ip`.
+/// Goes on with the instruction behind `ip`, and hands it nothing.
 ///
 /// # Safety
 /// As for a [`Handler`]; there is an instruction behind `ip`.
@@ -145,6 +161,6 @@ pub(super) unsafe fn next(
     // SAFETY: asked of the caller.
     unsafe {
         let ip = ip.add(1);
-        ((*ip).handler)(ip, file, state)
+        ((*ip).handler)(ip, file, state, 0.0, 0.0, 0.0)
     }
 }

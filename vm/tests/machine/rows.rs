@@ -8,7 +8,7 @@ use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
-use adumbra_vm::{Bytecode, PointMachine, lower};
+use adumbra_vm::{PointMachine, lower};
 use std::sync::Arc;
 
 const AT: Span = Span::new(adumbra_ir::FileId::MAIN, 0, 0);
@@ -23,8 +23,9 @@ fn scalar(kind: Kind) -> Scalar {
     }
 }
 
-/// `row(operands)` of globals with these shadows.
-fn module(op: Op, result: Lanes, operands: &[Lanes]) -> Module {
+/// `row(operands)` of globals with these shadows. Those in `handed` are all the negation of the first of them, by the row just before, which
+/// hands it over.
+fn module(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize]) -> Module {
     let mut b = Builder::new("main", AT);
     let mut module = Module::default();
     let mut args = Vec::new();
@@ -39,6 +40,11 @@ fn module(op: Op, result: Lanes, operands: &[Lanes]) -> Module {
             ty: Type::Scalar(ty),
         });
         args.push(value);
+    }
+    if let Some(&first) = handed.first() {
+        let negated = b.op(Op::Neg, &[args[first]], AT);
+        b.function_mut().values[negated.index()].lanes = operands[first];
+        handed.iter().for_each(|&i| args[i] = negated);
     }
     let value = b.op(op, &args, AT);
     let ty = b.ty(value);
@@ -125,21 +131,36 @@ fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
                     .map(|i| Lanes::from_bits((pattern >> (2 * i)) as u8))
                     .collect();
                 let fits = |(&l, &k): (&Lanes, &Kind)| l.is_none() || k == Kind::Float;
-                if operands.iter().zip(info.operands).all(fits) {
-                    let program = lower(&module(op, result, &operands)).expect("it fits");
-                    check(op, result, &operands, program);
+                if !operands.iter().zip(info.operands).all(fits) {
+                    continue;
+                }
+                let floats = |handed: &[usize]| {
+                    let float = |&i: &usize| info.operands.get(i) == Some(&Kind::Float);
+                    let alike = |&i: &usize| operands[i] == operands[handed[0]];
+                    handed.iter().all(|i| float(i) && alike(i))
+                };
+                for handed in [&[][..], &[0], &[1], &[2], &[0, 1]] {
+                    if !floats(handed) {
+                        continue;
+                    }
+                    let module = module(op, result, &operands, handed);
+                    check(op, result, &operands, handed, &module);
                 }
             }
         }
     }
 }
 
-fn check(op: Op, result: Lanes, operands: &[Lanes], program: Bytecode) {
+fn check(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize], module: &Module) {
     let kinds = op.info().operands;
-    let program = Arc::new(program);
+    let program = Arc::new(lower(module).expect("it fits"));
     let mut machine = PointMachine::new(program.clone(), Limits::default());
-    for (n, words) in points(op).into_iter().enumerate() {
+    for (n, mut words) in points(op).into_iter().enumerate() {
+        // Operands that are one value have the words of its first.
+        let same_as = |i: usize| if handed.contains(&i) { handed[0] } else { i };
+        words = (0..words.len()).map(|i| words[same_as(i)]).collect();
         let shadow = |i: usize, d: Direction| {
+            let i = same_as(i);
             let shadows = [0.0, 1.0, -0.5, 3.0, -0.0];
             shadows[(n + 2 * i + d as usize) % shadows.len()]
         };
@@ -147,15 +168,17 @@ fn check(op: Op, result: Lanes, operands: &[Lanes], program: Bytecode) {
             .iter()
             .enumerate()
             .flat_map(|(i, &w)| {
-                let [x, y] = Direction::BOTH.map(|d| f32::to_bits(shadow(i, d)));
-                [w, x, y]
+                let sign = if handed.contains(&i) { 1 << 31 } else { 0 };
+                let [x, y] = Direction::BOTH.map(|d| f32::to_bits(shadow(i, d)) ^ sign);
+                [w ^ sign, x, y]
             })
             .collect();
         machine.run(&globals, &[], &mut ConstantTexture([0.0; 4]));
         let got = machine.outputs();
         let value = op.value(&words);
-        let context =
-            || format!("{op:?} {result:?} {operands:?} of {words:x?}: {got:x?}\n{program}");
+        let context = || {
+            format!("{op:?} {result:?} {operands:?} {handed:?} of {words:x?}: {got:x?}\n{program}")
+        };
         if op.info().result == Kind::Float {
             assert!(same(got[0], value), "{value:x} {}", context());
         } else {
