@@ -243,8 +243,20 @@ impl Evaluator {
         }
     }
 
-    /// Value, ddx and ddy of each scalar of the outputs. Nothing before the first evaluation but zeros.
-    fn words(&self) -> &[u32] {
+    /// The outputs of the last evaluation as bits, for hosts that read many points: of each scalar of each output, in order, its value, ddx
+    /// and ddy. Zeros before the first evaluation.
+    ///
+    /// ```
+    /// # use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let program = Compiler::new(GlobalsLayout::new())
+    ///     .compile(&Sources::new("a.adu", "shader a(out float2 p, out int n) { p = float2(1, 2); n = 3; }"))?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    /// let bits = f32::to_bits;
+    /// assert_eq!(evaluator.words(), [bits(1.0), 0, 0, bits(2.0), 0, 0, 3, 0, 0]);
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn words(&self) -> &[u32] {
         match &self.machine {
             Machine::Reference(reference) => &reference.outputs,
             Machine::Point(machine) => machine.outputs(),
