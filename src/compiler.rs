@@ -1,5 +1,6 @@
 //! The driver: joins the stages and nothing else. Texts go in; a program, or the findings, come out.
 
+use crate::arenas::Arenas;
 use crate::entry;
 use crate::globals::GlobalsLayout;
 use crate::program::Program;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 pub struct Compiler {
     layout: GlobalsLayout,
     options: Options,
+    arenas: Arenas,
 }
 
 /// What a compilation is asked for.
@@ -131,6 +133,7 @@ impl Compiler {
         Compiler {
             layout,
             options: Options::default(),
+            arenas: Arenas::default(),
         }
     }
 
@@ -154,7 +157,7 @@ impl Compiler {
 
     /// The same, with the time that it took to parse, to check, and to lower the shaders.
     pub fn check_timed(&self, sources: &Sources) -> (Vec<Diagnostic>, Phases) {
-        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
         let mut clock = Clock::start();
         let parsed = parse(&arena, &mut interner, sources, Main::File);
@@ -248,7 +251,7 @@ impl Compiler {
     /// # Errors
     /// What of it cannot be read.
     pub fn syntax_tree(&self, sources: &Sources) -> Result<String, Findings> {
-        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let (tree, diagnostics) = match sources.get(FileId::MAIN) {
             Some(main) => adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, main.text()),
             None => return Ok(String::new()),
@@ -341,7 +344,7 @@ impl Compiler {
 
     /// Text to lowered module.
     fn front(&self, sources: &Sources, main: Main) -> Result<Front, Findings> {
-        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
         let mut clock = Clock::start();
         let parsed = parse(&arena, &mut interner, sources, main);

@@ -43,6 +43,7 @@
 //! The way of the data is [`Sources`] → [`Compiler`] → [`Program`] → [`Instance`] → [`Evaluator`]. Nothing here is global: programs are
 //! immutable and shared, evaluators own their memory. Errors are data ([`Findings`]); [`render`] turns them into text.
 
+mod arenas;
 mod closure;
 mod compiler;
 mod differences;
@@ -66,6 +67,7 @@ pub use adumbra_ir::{
     Code, Diagnostic, Direction, FileId, Label, Lanes, Op, Scalar, Severity, Span, Type,
 };
 pub use adumbra_vm::Outcome;
+pub use arenas::MAX_KEPT_ARENA;
 pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};
 pub use compiler::{Compiler, Findings, Options};
 pub use differences::{Difference, STEP, central_differences};
