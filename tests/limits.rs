@@ -81,7 +81,7 @@ fn a_stopped_point_does_not_disturb_the_next() {
     let together = run(&points);
     let alone: Vec<_> = points
         .iter()
-        .flat_map(|point| run(&[point.clone()]))
+        .flat_map(|point| run(std::slice::from_ref(point)))
         .collect();
     assert_eq!(together, alone);
     let stopped = together.iter().filter(|o| !o.faults.is_empty()).count();
