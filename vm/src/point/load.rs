@@ -1,8 +1,8 @@
 //! Bytecode → what the point interpreter runs: routines chosen, constants, arrays and targets resolved.
 
-use super::control as c;
 use super::rows::{FindBranch, FindRow, Held, Level, special};
 use super::state::{CHAIN, Handler, Threaded, index, pause};
+use super::{arrays, control, host, moves};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::module::Channels;
 
@@ -76,29 +76,29 @@ fn handler(opcode: Opcode, words: [u32; 4], level: Level, held: Option<Held>) ->
             let found = op.visit(FindBranch { when, level });
             found.expect("validation checked that the row is a truth value")
         }
-        Opcode::BranchIf(when) => c::find_branch_if(when),
-        Opcode::Jump => c::jump_to,
-        Opcode::Loop => c::loop_to,
-        Opcode::Move(to, from) => c::find_move(to, from),
-        Opcode::Global(lanes) => c::find_global(lanes),
-        Opcode::Shadow(direction) => c::find_shadow(direction),
-        Opcode::Load(to, from) => c::find_load(to, from),
-        Opcode::Store(to, from) => c::find_store(to, from),
-        Opcode::ArrayZero => c::array_zero,
-        Opcode::ArrayCopy => c::array_copy,
-        Opcode::ArrayFromSaved => c::array_from_saved,
-        Opcode::ArrayToSaved => c::array_to_saved,
-        Opcode::Save => c::save,
-        Opcode::Restore => c::restore,
-        Opcode::Call => c::call,
-        Opcode::Return => c::return_to,
-        Opcode::Sample(Channels::Color, ..) => c::sample::<3>,
-        Opcode::Sample(Channels::Alpha, ..) => c::sample::<1>,
-        Opcode::MakeClosure => c::make_closure,
-        Opcode::ClosureAdd => c::closure_add,
-        Opcode::ClosureScale => c::closure_scale,
-        Opcode::ClosureTint => c::closure_tint,
-        Opcode::Unreachable => c::unreachable,
+        Opcode::BranchIf(when) => control::find_branch_if(when),
+        Opcode::Jump => control::jump_to,
+        Opcode::Loop => control::loop_to,
+        Opcode::Move(to, from) => moves::find_move(to, from),
+        Opcode::Global(lanes) => moves::find_global(lanes),
+        Opcode::Shadow(direction) => moves::find_shadow(direction),
+        Opcode::Load(to, from) => arrays::find_load(to, from),
+        Opcode::Store(to, from) => arrays::find_store(to, from),
+        Opcode::ArrayZero => arrays::array_zero,
+        Opcode::ArrayCopy => arrays::array_copy,
+        Opcode::ArrayFromSaved => arrays::array_from_saved,
+        Opcode::ArrayToSaved => arrays::array_to_saved,
+        Opcode::Save => control::save,
+        Opcode::Restore => control::restore,
+        Opcode::Call => control::call,
+        Opcode::Return => control::return_to,
+        Opcode::Sample(Channels::Color, ..) => host::sample::<3>,
+        Opcode::Sample(Channels::Alpha, ..) => host::sample::<1>,
+        Opcode::MakeClosure => host::make_closure,
+        Opcode::ClosureAdd => host::closure_add,
+        Opcode::ClosureScale => host::closure_scale,
+        Opcode::ClosureTint => host::closure_tint,
+        Opcode::Unreachable => control::unreachable,
     }
 }
 

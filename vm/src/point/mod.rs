@@ -6,9 +6,12 @@
 
 #![allow(unsafe_code)]
 
+mod arrays;
 mod control;
 mod float_mode;
+mod host;
 mod load;
+mod moves;
 mod rows;
 mod state;
 

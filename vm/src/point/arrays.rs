@@ -1,0 +1,187 @@
+//! The routines that work on arrays.
+
+use super::moves::{by_lanes, copy, read};
+use super::rows::offset;
+use super::state::{Handler, State, Threaded, next};
+use crate::bytecode::{Array, width};
+use adumbra_ir::host::FaultKind;
+use adumbra_ir::types::{Direction, Lanes};
+
+/// The index as it is used, below `len`; a fault if it is not what was asked for.
+#[inline(always)]
+fn clamp(ip: *const Threaded, state: &mut State, index: u32, len: u32) -> u32 {
+    if index < len {
+        return index;
+    }
+    state.fault(ip, FaultKind::IndexOutOfRange);
+    if (index as i32) < 0 { 0 } else { len - 1 }
+}
+
+/// `words`: to, index, first element, number of elements.
+pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
+    unsafe fn body<const TO: u8, const FROM: u8>(
+        ip: *const Threaded,
+        file: *mut u32,
+        state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
+    ) -> *const Threaded {
+        // SAFETY: validation checked the slots and the array; the index is below its length.
+        unsafe {
+            let [to, index, base, len] = (*ip).words;
+            let index = clamp(ip, state, read(file, index), len);
+            let element = base + index * width(Lanes::from_bits(FROM));
+            copy::<TO, FROM>(file.add(to as usize), file.add(element as usize));
+            next(ip, file, state)
+        }
+    }
+    by_lanes!(body, to, from)
+}
+
+/// `words`: first element, number of elements, index, from.
+pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
+    unsafe fn body<const TO: u8, const FROM: u8>(
+        ip: *const Threaded,
+        file: *mut u32,
+        state: &mut State,
+        _: f32,
+        _: f32,
+        _: f32,
+    ) -> *const Threaded {
+        // SAFETY: validation checked the slots and the array; the index is below its length.
+        unsafe {
+            let [base, len, index, from] = (*ip).words;
+            let index = clamp(ip, state, read(file, index), len);
+            let element = base + index * width(Lanes::from_bits(TO));
+            copy::<TO, FROM>(file.add(element as usize), file.add(from as usize));
+            next(ip, file, state)
+        }
+    }
+    by_lanes!(body, to, from)
+}
+
+/// `words`: first slot, number of slots.
+pub(super) unsafe fn array_zero(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the array.
+    unsafe {
+        let [base, slots, ..] = (*ip).words;
+        file.add(base as usize).write_bytes(0, slots as usize);
+        next(ip, file, state)
+    }
+}
+
+/// Copies elements from one place to another; shadows that the source lacks become zero.
+///
+/// # Safety
+/// At `to` are `array_to`'s slots, at `from` `array_from`'s, which may overlap.
+unsafe fn copy_elements(to: *mut u32, array_to: Array, from: *const u32, array_from: Array) {
+    // SAFETY: asked of the caller; the shorter length bounds both.
+    unsafe {
+        if array_to.lanes == array_from.lanes {
+            let slots = array_to.slots().min(array_from.slots());
+            std::ptr::copy(from, to, slots as usize);
+            return;
+        }
+        for i in 0..array_to.len.min(array_from.len) {
+            let to = to.add((i * array_to.stride()) as usize);
+            let from = from.add((i * array_from.stride()) as usize);
+            *to = *from;
+            for direction in Direction::BOTH {
+                if array_to.lanes.has(direction) {
+                    let offset = offset(direction);
+                    let has = array_from.lanes.has(direction);
+                    *to.add(offset) = if has { *from.add(offset) } else { 0 };
+                }
+            }
+        }
+    }
+}
+
+/// The arrays that the first two words name.
+///
+/// # Safety
+/// The instruction exists.
+unsafe fn two_arrays(ip: *const Threaded, state: &State) -> [Array; 2] {
+    // SAFETY: asked of the caller.
+    let words = unsafe { (*ip).words };
+    [words[0], words[1]].map(|array| state.program.arrays[array as usize])
+}
+
+/// `words`: to, from, as numbers of arrays.
+pub(super) unsafe fn array_copy(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked both arrays.
+    unsafe {
+        let [to, from] = two_arrays(ip, state);
+        copy_elements(
+            file.add(to.base as usize),
+            to,
+            file.add(from.base as usize),
+            from,
+        );
+        next(ip, file, state)
+    }
+}
+
+/// The saved words from `distance` below the top, if there are as many as the array has slots.
+fn saved(state: &mut State, distance: u32, array: Array) -> Option<&mut [u32]> {
+    let start = state.saved_top.checked_sub(distance as usize)?;
+    let end = start.checked_add(array.slots() as usize)?;
+    state.saved[..state.saved_top].get_mut(start..end)
+}
+
+/// `words`: to, from, as numbers of arrays; distance of the second below the top of the save stack.
+pub(super) unsafe fn array_from_saved(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
+    unsafe {
+        let [to, from] = two_arrays(ip, state);
+        match saved(state, (*ip).words[2], from) {
+            Some(words) => copy_elements(file.add(to.base as usize), to, words.as_ptr(), from),
+            None => return state.stop(ip, FaultKind::Unreachable),
+        }
+        next(ip, file, state)
+    }
+}
+
+/// `words`: to, from, as numbers of arrays; distance of the first below the top of the save stack.
+pub(super) unsafe fn array_to_saved(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
+    unsafe {
+        let [to, from] = two_arrays(ip, state);
+        match saved(state, (*ip).words[2], to) {
+            Some(words) => {
+                copy_elements(words.as_mut_ptr(), to, file.add(from.base as usize), from)
+            }
+            None => return state.stop(ip, FaultKind::Unreachable),
+        }
+        next(ip, file, state)
+    }
+}

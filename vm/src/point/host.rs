@@ -1,0 +1,188 @@
+//! The routines that work with what is the host's: textures, closures, resources.
+
+use super::moves::read;
+use super::rows::offset;
+use super::state::{State, Threaded, next};
+use crate::bytecode::Opcode;
+use adumbra_ir::host::{
+    ClosureRef, FaultKind, SampleRequest, Sampled, TextureHost, leaving, read_shadow,
+};
+use adumbra_ir::module::{ClosureId, TextureId};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
+
+/// `words`: texture, u, v, list of the slots of the results.
+pub(super) unsafe fn sample<const RESULTS: usize>(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked slots, shadows and the list; `run` lent the textures for as long as it goes on.
+    unsafe {
+        let [texture, u, v, list] = (*ip).words;
+        let position = state.position(ip);
+        let Opcode::Sample(_, u_lanes, v_lanes) = state.program.code[position as usize].opcode
+        else {
+            unreachable!("only samples are loaded as samples");
+        };
+        let shadow = |slot: u32, lanes: Lanes, direction: Direction| {
+            let bits = if lanes.has(direction) {
+                read(file, slot + offset(direction) as u32)
+            } else {
+                0
+            };
+            leaving(read_shadow(f32::from_bits(bits)))
+        };
+        let request = SampleRequest {
+            texture: TextureId(texture),
+            u: leaving(f32::from_bits(read(file, u))),
+            v: leaving(f32::from_bits(read(file, v))),
+            dudx: shadow(u, u_lanes, Direction::X),
+            dudy: shadow(u, u_lanes, Direction::Y),
+            dvdx: shadow(v, v_lanes, Direction::X),
+            dvdy: shadow(v, v_lanes, Direction::Y),
+        };
+        let textures: &mut dyn TextureHost = &mut *state.textures;
+        let Sampled::Ready(rgba) = textures.sample(&request);
+        let channels = if RESULTS == 1 { &rgba[3..] } else { &rgba[..3] };
+        let slots = &state.lists[list as usize..][..RESULTS];
+        for (&slot, channel) in slots.iter().zip(channels) {
+            *file.add(slot as usize) = channel.to_bits();
+        }
+        next(ip, file, state)
+    }
+}
+
+impl State {
+    /// A resource from a register; what the program does not have is its last one.
+    pub(super) fn resource(&self, word: u32) -> u32 {
+        let count = self.program.interface.resources.len() as u32;
+        word.min(count.saturating_sub(1))
+    }
+
+    /// A closure from a register; what the arena did not make is the empty closure.
+    pub(super) fn closure(&self, word: u32) -> ClosureRef {
+        let closure = ClosureRef::from_word(word);
+        match self.closures.node(closure) {
+            Some(_) => closure,
+            None => ClosureRef::EMPTY,
+        }
+    }
+
+    /// Whether the point's closures are within their limit.
+    fn closures_fit(&self) -> bool {
+        self.closures.size() <= self.limits.closure_size as usize
+    }
+
+    /// Writes a closure and goes on, if the limit allows it.
+    ///
+    /// # Safety
+    /// The instruction exists and its first word is a slot of the file.
+    unsafe fn put_closure(
+        &mut self,
+        ip: *const Threaded,
+        file: *mut u32,
+        closure: ClosureRef,
+    ) -> *const Threaded {
+        if !self.closures_fit() {
+            return self.stop(ip, FaultKind::ClosureSize);
+        }
+        // SAFETY: asked of the caller.
+        unsafe {
+            *file.add((*ip).words[0] as usize) = closure.word();
+            next(ip, file, self)
+        }
+    }
+}
+
+/// `words`: to, shape, list of the arguments' slots.
+pub(super) unsafe fn make_closure(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the shape, and the list's slots.
+    unsafe {
+        let [_, shape, list, _] = (*ip).words;
+        let mut args = std::mem::take(&mut state.arguments);
+        let mut at = list as usize;
+        for ty in &state.program.interface.closures[shape as usize].params {
+            ty.for_each_scalar(&mut |scalar| {
+                let word = read(file, state.lists[at]);
+                at += 1;
+                args.push(match scalar {
+                    Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
+                    Scalar::Closure => state.closure(word).word(),
+                    Scalar::Resource => state.resource(word),
+                    _ => word,
+                });
+            });
+        }
+        let closure = state.closures.leaf(ClosureId(shape), args.drain(..));
+        state.arguments = args;
+        state.put_closure(ip, file, closure)
+    }
+}
+
+/// `words`: to, closure, closure.
+pub(super) unsafe fn closure_add(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the slots.
+    unsafe {
+        let [_, a, b, _] = (*ip).words;
+        let (a, b) = (state.closure(read(file, a)), state.closure(read(file, b)));
+        let closure = state.closures.add(a, b);
+        state.put_closure(ip, file, closure)
+    }
+}
+
+/// `words`: to, closure, weight.
+pub(super) unsafe fn closure_scale(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the slots.
+    unsafe {
+        let [_, a, weight, _] = (*ip).words;
+        let a = state.closure(read(file, a));
+        let closure = state.closures.scale(a, f32::from_bits(read(file, weight)));
+        state.put_closure(ip, file, closure)
+    }
+}
+
+/// `words`: to, closure, list of the colour's slots.
+pub(super) unsafe fn closure_tint(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the slots and the list.
+    unsafe {
+        let [_, a, list, _] = (*ip).words;
+        let a = state.closure(read(file, a));
+        let color = [0, 1, 2].map(|i| {
+            let slot = state.lists[list as usize + i];
+            f32::from_bits(read(file, slot))
+        });
+        let closure = state.closures.tint(a, color);
+        state.put_closure(ip, file, closure)
+    }
+}
