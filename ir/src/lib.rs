@@ -4,6 +4,7 @@
 //! rules, the verifier, the reference evaluator and the passes. Depends on no other room.
 
 pub mod builder;
+pub mod calls;
 pub mod codes;
 pub mod diagnostic;
 pub mod eval;

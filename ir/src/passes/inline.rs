@@ -7,7 +7,7 @@
 //! Functions of the user stay functions.
 
 use super::alias::Aliases;
-use super::calls::CallGraph;
+use crate::calls::CallGraph;
 use crate::module::*;
 
 /// The most instructions that an inlined function has.

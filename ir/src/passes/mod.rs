@@ -12,7 +12,6 @@
 //! Everything is linear in the program, times a named constant at most.
 
 mod alias;
-mod calls;
 mod dedupe;
 mod demand;
 mod flow;
@@ -36,9 +35,9 @@ pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
 pub use times::PassTimes;
 
+use crate::calls::{self, CallGraph};
 use crate::module::{InstKind, Module};
 use crate::types::{Lanes, Scalar};
-use calls::CallGraph;
 use specialise::Plan;
 use summary::Summaries;
 use times::{Clock, Phase};

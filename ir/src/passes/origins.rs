@@ -8,7 +8,7 @@
 //! computed from a derivative passes nothing on. Functions are summarised by their parameters, callees first, so that calls do not mix;
 //! functions that call each other in a cycle are repeated until nothing changes, at most [`MAX_ROUNDS`] times.
 
-use super::calls::CallGraph;
+use crate::calls::CallGraph;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;

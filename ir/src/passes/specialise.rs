@@ -8,12 +8,12 @@
 //! once. Only unions in a cycle of calls are solved again when they grow, and take everything after growing [`MAX_GROWTH`] times.
 //! Guarantees `lanes = lineage ∩ demand` for every node of every variant. The work is at most [`MAX_VARIANTS`] + 1 times the program.
 
-use super::calls::CallGraph;
 use super::demand::demand;
 use super::flow::{Slot, outer_in, outer_out};
 use super::lineage::lineage;
 use super::summary::{Summaries, bit};
 use super::times::{Clock, Phase};
+use crate::calls::CallGraph;
 use crate::module::FuncId;
 use crate::types::Lanes;
 

@@ -5,9 +5,9 @@
 //! made callees first, before any variant exists. Functions that call each other in a cycle iterate to the least fixpoint, at most [`MAX_ROUNDS`]
 //! times; beyond that everything is taken to flow everywhere, which costs lanes but no correctness.
 
-use super::calls::CallGraph;
 use super::demand::demand;
 use super::flow::{Flow, Signature, Wiring, inner_in, inner_out};
+use crate::calls::CallGraph;
 use crate::module::{FuncId, Module};
 use crate::types::Lanes;
 

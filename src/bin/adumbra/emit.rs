@@ -1,10 +1,10 @@
 //! `adumbra emit FILE --stage STAGE`: what a stage of the compiler makes of a shader.
 
 use crate::args::{EmitArgs, Stage};
-use crate::eval::reported;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
+use crate::report::reported;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{Compiler, FunctionReport, Options, Program, Sources};

@@ -4,11 +4,10 @@ use crate::args::EvalArgs;
 use crate::checker::{Checker, Sample};
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use crate::report;
-use crate::run::JsonFault;
+use crate::report::{self, JsonFault, reported};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use adumbra::{Compiler, Findings, Instance, Sources, Stats};
+use adumbra::{Compiler, Instance, Sources, Stats};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -82,10 +81,4 @@ pub fn add_files(sources: &mut Sources, files: &[PathBuf], json: bool) -> Outcom
         sources.add(name, text);
     }
     Ok(())
-}
-
-/// Reports why there is no program.
-pub fn reported(findings: &Findings, json: bool) -> Failure {
-    report::to_stderr(&findings.diagnostics, &findings.sources, json);
-    Failure::Reported
 }

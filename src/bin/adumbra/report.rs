@@ -1,8 +1,9 @@
 //! Findings and faults on their way out: reports for people, one JSON object a line for programs.
 
+use crate::outcome::Failure;
 use crate::show;
-use adumbra::render::{self, JsonDiagnostic};
-use adumbra::{Diagnostic, Evaluator, Sources, Stats, fault_finding};
+use adumbra::render::{self, JsonDiagnostic, JsonSpan};
+use adumbra::{Diagnostic, Evaluator, Findings, Sources, Stats, fault_finding};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -16,6 +17,12 @@ pub fn to_stderr(diagnostics: &[Diagnostic], sources: &Sources, json: bool) {
         let text = render::text(diagnostics, sources, true);
         stderr.write_all(text.as_bytes())
     };
+}
+
+/// Reports why there is no program.
+pub fn reported(findings: &Findings, json: bool) -> Failure {
+    to_stderr(&findings.diagnostics, &findings.sources, json);
+    Failure::Reported
 }
 
 /// One object a line.
@@ -45,6 +52,26 @@ pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
         last.help = Some(format!("there were {more} further ones"));
     }
     findings
+}
+
+/// A fault as programs see it.
+#[derive(Debug, Serialize)]
+pub struct JsonFault {
+    code: String,
+    message: String,
+    span: JsonSpan,
+}
+
+impl JsonFault {
+    /// Each fault with its place.
+    pub fn all(faults: &[Diagnostic], sources: &Sources) -> Vec<JsonFault> {
+        let fault = |fault: &Diagnostic| JsonFault {
+            code: fault.code.to_string(),
+            message: fault.message.clone(),
+            span: JsonSpan::new(fault.span, sources),
+        };
+        faults.iter().map(fault).collect()
+    }
 }
 
 /// The figures of a compilation.

@@ -2,16 +2,13 @@
 
 use crate::args::{CompileArgs, RunArgs};
 use crate::checker::{Checker, Sample};
-use crate::eval::reported;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use crate::report;
+use crate::report::{self, JsonFault, reported};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use adumbra::render::JsonSpan;
 use adumbra::{
-    Compiler, Diagnostic, Evaluator, Findings, HumanFloat, Instance, Options, Program, Sources,
-    Stats, View,
+    Compiler, Evaluator, Findings, HumanFloat, Instance, Options, Program, Sources, Stats, View,
 };
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -34,26 +31,6 @@ struct JsonOutputs<'a>(Vec<(&'a str, JsonValue<'a>)>);
 impl Serialize for JsonOutputs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-/// A fault as programs see it.
-#[derive(Debug, Serialize)]
-pub struct JsonFault {
-    code: String,
-    message: String,
-    span: JsonSpan,
-}
-
-impl JsonFault {
-    /// Each fault with its place.
-    pub fn all(faults: &[Diagnostic], sources: &Sources) -> Vec<JsonFault> {
-        let fault = |fault: &Diagnostic| JsonFault {
-            code: fault.code.to_string(),
-            message: fault.message.clone(),
-            span: JsonSpan::new(fault.span, sources),
-        };
-        faults.iter().map(fault).collect()
     }
 }
 

@@ -11,11 +11,11 @@ mod function;
 mod labels;
 mod liveness;
 mod moves;
-mod order;
 mod registers;
 mod walk;
 
 use crate::bytecode::{Array, Bytecode, Function, Interface, MAX_SLOTS, Slot, validate, width};
+use adumbra_ir::calls::{CallGraph, for_each_callee};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{FuncId, Module};
@@ -74,16 +74,18 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
         .resize_with(module.functions.len(), Frame::default);
     lowering.find_globals();
     let mut work = function::Work::default();
-    let graph = order::CallGraph::new(module);
-    for (number, component) in graph.components(module.entry).iter().enumerate() {
-        let mut top = lowering.lay_out(number as u32, component, &graph)?;
-        for &id in &component.functions {
+    let calls = CallGraph::new(module);
+    for (number, component) in calls.components.iter().enumerate() {
+        let functions = &calls.order[component.clone()];
+        let cyclic = calls.recursive[functions[0].index()];
+        let mut top = lowering.lay_out(number as u32, functions, cyclic)?;
+        for &id in functions {
             top = function::lower(&mut lowering, id, top, &mut work);
             if top > MAX_SLOTS {
                 return Err(too_large(module, id));
             }
         }
-        for &id in &component.functions {
+        for &id in functions {
             lowering.frames[id.index()].end = top;
         }
         lowering.out.slots = lowering.out.slots.max(top);
@@ -121,24 +123,24 @@ impl Lowering<'_> {
     fn lay_out(
         &mut self,
         number: u32,
-        component: &order::Component,
-        graph: &order::CallGraph,
+        functions: &[FuncId],
+        cyclic: bool,
     ) -> Result<u32, Diagnostic> {
         let outputs = 3 * self.module.entry().results.len() as u32;
         let inputs = self.module.entry().params().len() as u32;
         let mut top = outputs + inputs;
         self.out.slots = self.out.slots.max(top);
-        self.out.recursive |= component.cyclic;
-        for &id in &component.functions {
-            for callee in graph.callees(id) {
+        self.out.recursive |= cyclic;
+        for &id in functions {
+            for_each_callee(self.module.function(id), |callee| {
                 top = top.max(self.frames[callee.index()].end);
-            }
+            });
         }
-        for &id in &component.functions {
+        for &id in functions {
             let function = self.module.function(id);
             let mut frame = Frame {
                 component: number,
-                cyclic: component.cyclic,
+                cyclic,
                 number: self.out.functions.len() as u32,
                 ..Frame::default()
             };

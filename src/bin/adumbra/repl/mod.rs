@@ -100,7 +100,7 @@ fn enter(session: &mut Session, text: &str, stats: bool) -> Outcome {
 }
 
 fn failed(findings: &Findings) -> Failure {
-    crate::eval::reported(findings, false)
+    crate::report::reported(findings, false)
 }
 
 /// Evaluates an entry: prints its value, keeps its variables.

@@ -5,19 +5,19 @@
 
 use crate::module::{FuncId, Function, InstKind, Module};
 
-/// The functions that the entry reaches.
+/// The functions that the entry reaches, in an order that suits whoever wants callees first.
 #[derive(Debug)]
-pub(super) struct CallGraph {
+pub struct CallGraph {
     /// Callees before callers; the entry is last.
-    pub(super) order: Vec<FuncId>,
+    pub order: Vec<FuncId>,
     /// The parts of `order` that call each other in a cycle, as ranges; single functions too.
-    pub(super) components: Vec<std::ops::Range<usize>>,
+    pub components: Vec<std::ops::Range<usize>>,
     /// By function: whether it can be entered again before it has returned.
-    pub(super) recursive: Vec<bool>,
+    pub recursive: Vec<bool>,
 }
 
 /// Calls `f` with each callee, once per call.
-fn for_each_callee(function: &Function, mut f: impl FnMut(FuncId)) {
+pub fn for_each_callee(function: &Function, mut f: impl FnMut(FuncId)) {
     function.for_each_region(|region| {
         for inst in &function.region(region).insts {
             if let InstKind::Call(callee, _) = inst.kind {
@@ -29,7 +29,7 @@ fn for_each_callee(function: &Function, mut f: impl FnMut(FuncId)) {
 
 impl CallGraph {
     /// Of a module.
-    pub(super) fn new(module: &Module) -> CallGraph {
+    pub fn new(module: &Module) -> CallGraph {
         const UNSEEN: u32 = u32::MAX;
         let count = module.functions.len();
         let mut graph = CallGraph {
@@ -97,7 +97,7 @@ impl CallGraph {
 }
 
 /// Removes functions that the entry does not reach. The others keep their order.
-pub(super) fn drop_unreached(module: &mut Module, calls: &CallGraph) {
+pub(crate) fn drop_unreached(module: &mut Module, calls: &CallGraph) {
     if calls.order.len() == module.functions.len() {
         return;
     }
