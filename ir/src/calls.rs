@@ -16,15 +16,13 @@ pub struct CallGraph {
     pub recursive: Vec<bool>,
 }
 
-/// Calls `f` with each callee, once per call.
-pub fn for_each_callee(function: &Function, mut f: impl FnMut(FuncId)) {
-    function.for_each_region(|region| {
-        for inst in &function.region(region).insts {
-            if let InstKind::Call(callee, _) = inst.kind {
-                f(callee);
-            }
-        }
-    });
+/// The functions that a function calls, once for each call.
+pub fn callees(function: &Function) -> impl Iterator<Item = FuncId> {
+    let insts = function.regions.iter().flat_map(|region| &region.insts);
+    insts.filter_map(|inst| match inst.kind {
+        InstKind::Call(callee, _) => Some(callee),
+        _ => None,
+    })
 }
 
 impl CallGraph {
@@ -60,7 +58,7 @@ impl CallGraph {
                     next += 1;
                     open.push(callee);
                     path.push((callee, pending.len()));
-                    for_each_callee(module.function(callee), |f| pending.push(f));
+                    pending.extend(callees(module.function(callee)));
                 } else if !closed[at] {
                     let caller = path.last().expect("only the entry has no caller").0;
                     graph.recursive[at] |= caller == callee;

@@ -8,7 +8,7 @@
 //! computed from a derivative passes nothing on. Functions are summarised by their parameters, callees first, so that calls do not mix;
 //! functions that call each other in a cycle are repeated until nothing changes, at most [`MAX_ROUNDS`] times.
 
-use crate::calls::CallGraph;
+use crate::calls::{CallGraph, callees};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
@@ -16,13 +16,13 @@ use crate::span::Span;
 use crate::types::Scalar;
 
 /// How often functions in a cycle are looked at. Longer ways of a value through recursion go unnoticed.
-const MAX_ROUNDS: usize = 16;
+pub(super) const MAX_ROUNDS: usize = 16;
 
 /// Places that a function is known to ask for derivatives of its parameters at. Further ones go unnoticed by its callers.
-const MAX_ASKS: usize = 16;
+pub(super) const MAX_ASKS: usize = 16;
 
 /// Most warnings of one module.
-const MAX_WARNINGS: usize = 32;
+pub(super) const MAX_WARNINGS: usize = 32;
 
 /// What [`origins`] found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +106,10 @@ fn follow(module: &Module, graph: &CallGraph, skip: impl Fn(FuncId) -> bool) -> 
     for component in &graph.components {
         let members = &graph.order[component.clone()];
         let alone = !graph.recursive[members[0].index()];
-        if alone && skip(members[0]) && callees(module, members[0]).all(|id| skipped[id.index()]) {
+        if alone
+            && skip(members[0])
+            && callees(module.function(members[0])).all(|id| skipped[id.index()])
+        {
             skipped[members[0].index()] = true;
             summaries[members[0].index()] = Summary::worst(module.function(members[0]));
             continue;
@@ -137,15 +140,6 @@ fn follow(module: &Module, graph: &CallGraph, skip: impl Fn(FuncId) -> bool) -> 
     origins.warnings.dedup_by_key(|d| place(d));
     origins.warnings.truncate(MAX_WARNINGS);
     origins
-}
-
-fn callees(module: &Module, id: FuncId) -> impl Iterator<Item = FuncId> {
-    let regions = module.function(id).regions.iter();
-    let insts = regions.flat_map(|region| &region.insts);
-    insts.filter_map(|inst| match inst.kind {
-        InstKind::Call(callee, _) => Some(callee),
-        _ => None,
-    })
 }
 
 impl Summary {

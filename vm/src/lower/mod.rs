@@ -15,7 +15,7 @@ mod registers;
 mod walk;
 
 use crate::bytecode::{Array, Bytecode, Function, Interface, MAX_SLOTS, Slot, validate, width};
-use adumbra_ir::calls::{CallGraph, for_each_callee};
+use adumbra_ir::calls::{CallGraph, callees};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{FuncId, Module};
@@ -132,9 +132,9 @@ impl Lowering<'_> {
         self.out.slots = self.out.slots.max(top);
         self.out.recursive |= cyclic;
         for &id in functions {
-            for_each_callee(self.module.function(id), |callee| {
+            for callee in callees(self.module.function(id)) {
                 top = top.max(self.frames[callee.index()].end);
-            });
+            }
         }
         for &id in functions {
             let function = self.module.function(id);

@@ -5,6 +5,7 @@
 mod analysis;
 mod idle;
 mod optimise;
+mod origins;
 mod post;
 mod random;
 mod variants;

@@ -1,0 +1,62 @@
+//! How much of derivatives of derivatives is looked for. What is found is tested on programs, by the frontend.
+
+use super::super::origins::{MAX_ASKS, MAX_ROUNDS, MAX_WARNINGS};
+use super::*;
+use std::fmt::Write;
+
+/// How many warnings a module has whose `main` has this body, beside other functions.
+fn warnings(body: &str, others: &str) -> usize {
+    let module = module(&format!(
+        "fn main() -> (f32) ^0 {{\n%0: f32 = global g[0]\n%1: f32 = ddx %0\n{body}}}\n{others}"
+    ));
+    origins(&module).warnings.len()
+}
+
+#[test]
+fn warnings_are_limited() {
+    let body = |count: usize| {
+        let mut body = String::new();
+        for i in 0..count {
+            writeln!(body, "%{}: f32 = ddx %1 @{i}..{}", i + 2, i + 1).unwrap();
+        }
+        body + "return %0\n"
+    };
+    assert_eq!(warnings(&body(MAX_WARNINGS - 1), ""), MAX_WARNINGS - 1);
+    assert_eq!(warnings(&body(MAX_WARNINGS + 1), ""), MAX_WARNINGS);
+}
+
+#[test]
+fn a_function_is_known_to_ask_at_so_many_places() {
+    let asks = |count: usize| {
+        let mut text = String::from("fn many(%0: f32) -> (f32) ^0 {\n");
+        for i in 0..count {
+            writeln!(text, "%{}: f32 = ddx %0 @{i}..{}", i + 1, i + 1).unwrap();
+        }
+        text + "return %0\n}"
+    };
+    let body = "%2: f32 = call many(%1)\nreturn %2\n";
+    assert_eq!(warnings(body, &asks(MAX_ASKS)), MAX_ASKS);
+    assert_eq!(warnings(body, &asks(MAX_ASKS + 1)), MAX_ASKS);
+}
+
+/// A function that calls itself and hands each parameter on as the next; the derivative of the last is asked for.
+fn shifting(params: usize) -> String {
+    let list = |f: &dyn Fn(usize) -> String| (0..params).map(f).collect::<Vec<_>>().join(", ");
+    let parameters = list(&|i| format!("%{i}: f32"));
+    let shifted = list(&|i| format!("%{}", i.saturating_sub(1)));
+    let (last, call, slope) = (params - 1, params, params + 1);
+    format!(
+        "fn shift({parameters}) -> (f32) ^0 {{\n%{call}: f32 = call shift({shifted})\n%{slope}: f32 = ddx %{last}\nreturn %{call}\n}}"
+    )
+}
+
+#[test]
+fn recursion_is_followed_for_so_many_rounds() {
+    let found = |params: usize| {
+        let rest = ", %0".repeat(params - 1);
+        let body = format!("%2: f32 = call shift(%1{rest})\nreturn %2\n");
+        warnings(&body, &shifting(params))
+    };
+    assert_ne!(found(MAX_ROUNDS - 2), 0);
+    assert_eq!(found(MAX_ROUNDS + 2), 0);
+}
