@@ -276,6 +276,30 @@ fn suggestions() {
 }
 
 #[test]
+fn suggestions_are_sought_within_limits() {
+    let helps = |text: String| -> Vec<String> {
+        let diagnostics = compile(&text).unwrap_err();
+        diagnostics.into_iter().filter_map(|d| d.help).collect()
+    };
+    let is_sought = |help: &String| help.starts_with("did you mean");
+    // A name is compared up to a length.
+    for (length, sought) in [(64, true), (65, false)] {
+        let name = "a".repeat(length - 1);
+        let found = helps(in_shader(&format!("float {name}c = 1; o = {name}b;")));
+        assert_eq!(is_sought(&found[0]), sought, "{length}");
+    }
+    // A list of what there is ends somewhere.
+    let members: String = (0..20).map(|i| format!("float m{i:02}; ")).collect();
+    let found = helps(format!(
+        "struct big {{ {members} }}; shader f(out float o) {{ big q; o = q.zzzzzzz; }}"
+    ));
+    assert!(
+        found[0].contains("`m11`, …") && !found[0].contains("`m12`"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn what_a_derivative_is_lost_in_is_warned_about() {
     use Code::{DerivativeOfTexture as Texture, SecondDerivative as Second};
     let before = "texture2d wood; float sq(float x) { return x * x; } float slope(float x) { return ddx(x); } float tex(float u) { return texture2d_sample<wood>(u, u).x; } float again(float x, float y, int n) { return n ? again(y, x, n - 1) : x; } void pick(float x, float y, out float a, out float b) { a = x; b = y; }";

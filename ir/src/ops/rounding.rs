@@ -225,8 +225,8 @@ impl Row<2> for Mod {
     }
 
     #[inline(always)]
-    fn partials<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
-        [One, Of(call(Round, [(v - a) / b]))]
+    fn partials<F: Field>(args: [F; 2], v: F) -> [Partial<F>; 2] {
+        remainder(args, v)
     }
 
     fn piece([a, b]: [f64; 2]) -> i64 {
@@ -262,11 +262,17 @@ impl Row<2> for Fmod {
     }
 
     #[inline(always)]
-    fn partials<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
-        [One, Of(call(Round, [(v - a) / b]))]
+    fn partials<F: Field>(args: [F; 2], v: F) -> [Partial<F>; 2] {
+        remainder(args, v)
     }
 
     fn piece([a, b]: [f64; 2]) -> i64 {
         (a / b).trunc() as i64
     }
+}
+
+/// The partials of a remainder v = a − k·b: 1 and −k, whichever whole k the quotient was rounded to.
+#[inline(always)]
+fn remainder<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
+    [One, Of(call(Round, [(v - a) / b]))]
 }
