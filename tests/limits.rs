@@ -3,25 +3,23 @@
 use adumbra::{Engine, Limits};
 use adumbra_fuzz::oracle::chain::{Chain, observe_within};
 use adumbra_fuzz::oracle::observed::Extent;
+use adumbra_fuzz::oracle::reference::limits;
 use adumbra_fuzz::{Point, Profile, Program};
 
 /// Limits that stop many programs, each in its own way.
 fn tight() -> Vec<Limits> {
-    let steps = |steps| Limits {
-        steps,
-        ..Limits::default()
-    };
+    let steps = |steps| Limits { steps, ..limits() };
     let call_depth = |call_depth| Limits {
         call_depth,
-        ..Limits::default()
+        ..limits()
     };
     let array_elements = |array_elements| Limits {
         array_elements,
-        ..Limits::default()
+        ..limits()
     };
     let closure_size = |closure_size| Limits {
         closure_size,
-        ..Limits::default()
+        ..limits()
     };
     let mut all = Vec::new();
     all.extend([0, 1, 2, 4, 7, 12, 20, 40].map(steps));
@@ -75,8 +73,7 @@ fn a_stopped_point_does_not_disturb_the_next() {
     };
     let points: Vec<_> = (0..8).map(|number| program.point(number)).collect();
     let run = |points: &[Point]| {
-        let limits = Limits::default();
-        observe_within(limits, &chain.programs[0], Engine::Point, points).expect("it runs")
+        observe_within(limits(), &chain.programs[0], Engine::Point, points).expect("it runs")
     };
     let together = run(&points);
     let alone: Vec<_> = points

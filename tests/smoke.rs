@@ -57,7 +57,7 @@ fn changed_programs_reach_both_sides_of_the_checker() {
             Err(what) => panic!("{what}"),
         }
     }
-    assert!(refused > 30 && run > 10, "{refused} refused, {run} run");
+    assert!(refused > 30 && run >= 5, "{refused} refused, {run} run");
 }
 
 #[test]

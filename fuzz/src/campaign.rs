@@ -4,7 +4,7 @@ use crate::choices::bytes_of_seed;
 use crate::generate::{Profile, Program};
 use crate::mix::Mix;
 use crate::oracle::Disagreement;
-use crate::oracle::chain::{check_agreement, check_gradients};
+use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::gradients::Compared;
 use crate::shrink::shrink;
 use crate::targets::TARGETS;
@@ -115,6 +115,10 @@ pub fn checked(
     let Err(first) = try_on(program) else {
         return Ok(());
     };
+    if first.starts_with(REFUSED) {
+        // Any smaller text is refused as well, for reasons of its own.
+        return Err(first);
+    }
     let kind = |report: &str| report.split(char::is_whitespace).next().map(str::to_owned);
     let small = shrink(&program.source, SHRINK_TRIES, |text| {
         let found = try_on(&program.with_source(text.to_owned()));

@@ -66,7 +66,12 @@ impl Generator<'_> {
 
     /// A condition.
     pub(super) fn condition(&mut self, depth: u32) -> String {
-        self.expression(&Ty::Bool, depth).text
+        let ty = match self.choices.weighted(&[14, 1, 1]) {
+            1 => Ty::Int,
+            2 => Ty::Float,
+            _ => Ty::Bool,
+        };
+        self.expression(&ty, depth).text
     }
 
     /// A name or a literal. Arrays must be in scope.
@@ -312,10 +317,11 @@ impl Generator<'_> {
     }
 
     fn structure(&mut self, ty: &Ty, depth: u32) -> Expr {
-        match self.choices.weighted(&[4, 3, 1, 1]) {
+        match self.choices.weighted(&[4, 3, 1, 1, 1]) {
             0 => self.leaf(ty),
             1 => self.call_or_leaf(ty, depth),
             2 => self.path_or_leaf(ty, depth),
+            3 if !ty.has_arrays(&self.structs) => self.shadow(ty, depth),
             _ => self.ternary(ty, depth),
         }
     }
@@ -361,7 +367,10 @@ impl Generator<'_> {
             return self.expression(ty, depth);
         }
         let of = self.expression(ty, depth);
-        let name = *self.choices.pick(&["ddx", "ddy", "dFdx", "Dy"]);
+        let name = match ty {
+            Ty::Struct(_) => *self.choices.pick(&["ddx", "ddy"]),
+            _ => *self.choices.pick(&["ddx", "ddy", "dFdx", "Dy", "fwidth"]),
+        };
         Expr::new(format!("{name}({})", of.text), Range::new(-8.0, 8.0))
     }
 
@@ -435,7 +444,11 @@ impl Generator<'_> {
         let (mut texts, mut ranges) = (Vec::new(), Vec::new());
         for (i, kind) in row.operands().iter().enumerate() {
             let operand_ty = match kind {
-                Kind::Float if matches!(ty, Ty::Vector(_)) => ty.clone(),
+                Kind::Float
+                    if matches!(ty, Ty::Vector(_)) && (i == 0 || !self.choices.one_in(6)) =>
+                {
+                    ty.clone()
+                }
                 Kind::Float => Ty::Float,
                 Kind::I32 => Ty::Int,
                 Kind::U32 => Ty::Uint,
@@ -531,22 +544,22 @@ impl Generator<'_> {
         if let Some(own) = self.place.own.clone()
             && own.result.as_ref() == result
             && result.is_some()
+            && self.place.loops == 0
             && self.choices.percent(60)
         {
             return self.call_itself(&own, depth);
         }
-        let left = MAX_STEPS.saturating_sub(self.place.cost) / self.place.times.max(1);
         let able: Vec<Function> = self
             .functions
             .iter()
-            .filter(|f| f.result.as_ref() == result && f.cost <= left && self.callable(f))
+            .filter(|f| f.result.as_ref() == result && self.affords(f) && self.callable(f))
             .cloned()
             .collect();
         if able.is_empty() {
             return None;
         }
         let callee = self.choices.pick(&able).clone();
-        self.place.cost += callee.cost * self.place.times.max(1);
+        self.place.cost += callee.cost * self.place.times;
         let mut arguments = self.arguments(&callee, depth);
         if callee.recursive {
             let levels = self.choices.between(0, 3);
@@ -570,6 +583,11 @@ impl Generator<'_> {
             own.name,
             arguments.join(", ")
         ))
+    }
+
+    /// Whether a call from here leaves the program cheap enough.
+    pub(super) fn affords(&self, f: &Function) -> bool {
+        self.place.cost + f.cost * self.place.times <= MAX_STEPS
     }
 
     /// Whether there is something in scope for every argument that must be a place.
@@ -684,7 +702,7 @@ impl Generator<'_> {
 }
 
 /// About how many steps a program may cost.
-const MAX_STEPS: u64 = 3000;
+const MAX_STEPS: u64 = 1000;
 
 /// What variables of the type are kept within.
 pub(super) fn home(ty: &Ty) -> Range {

@@ -101,12 +101,21 @@ impl Generator<'_> {
 
     /// The type of a local array.
     pub(super) fn array_type(&mut self) -> Ty {
-        let element = match self.choices.weighted(&[6, 2, 2]) {
+        let element = match self.choices.weighted(&[6, 2, 2, 2]) {
             1 => Ty::Vector(3),
             2 => Ty::Int,
+            3 => self.struct_without_arrays().unwrap_or(Ty::Float),
             _ => Ty::Float,
         };
         Ty::Array(Box::new(element), self.choices.between(2, 8) as usize)
+    }
+
+    /// A struct that arrays may hold: there are no arrays of arrays.
+    fn struct_without_arrays(&mut self) -> Option<Ty> {
+        let able: Vec<usize> = (0..self.structs.len())
+            .filter(|&i| !Ty::Struct(i).has_arrays(&self.structs))
+            .collect();
+        (!able.is_empty()).then(|| Ty::Struct(*self.choices.pick(&able)))
     }
 
     fn parameter(&mut self) -> Parameter {
@@ -178,8 +187,8 @@ impl Generator<'_> {
             cost: 1,
         };
         self.body(&function);
-        // Up to three levels, up to two calls each.
-        function.cost = self.place.cost * if recursive { 8 } else { 1 };
+        // Up to three levels below the first, one call of the next in each.
+        function.cost = self.place.cost * if recursive { 4 } else { 1 };
         self.functions.push(function);
     }
 
@@ -206,7 +215,9 @@ impl Generator<'_> {
         let mark = self.scope.enter();
         let mut parameters = Vec::new();
         for p in &function.parameters {
+            let constant = p.mode == Mode::In && p.name != "levels" && self.choices.one_in(6);
             let mode = match p.mode {
+                Mode::In if constant => "in const ",
                 Mode::In => "",
                 Mode::Out => "out ",
                 Mode::InOut => "inout ",
@@ -222,17 +233,18 @@ impl Generator<'_> {
                 p.name,
                 p.ty.suffix()
             ));
-            self.scope.declare(&p.name, &p.ty, p.name != "levels");
+            let writable = p.name != "levels" && !constant;
+            self.scope.declare(&p.name, &p.ty, writable);
         }
         let result = match &function.result {
             Some(ty) => ty.text(&self.structs),
             None => "void".into(),
         };
-        self.line(&format!(
-            "{result} {}({}) {{",
-            function.name,
-            parameters.join(", ")
-        ));
+        let head = format!("{result} {}({})", function.name, parameters.join(", "));
+        if !function.parameters.iter().any(|p| p.default) && self.choices.one_in(5) {
+            self.line(&format!("{head};"));
+        }
+        self.line(&format!("{head} {{"));
         self.indent += 1;
         self.place = Place {
             result: function.result.clone(),

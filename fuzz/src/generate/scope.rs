@@ -138,6 +138,18 @@ impl Ty {
         }
     }
 
+    /// Whether it is an array or holds one.
+    pub(super) fn has_arrays(&self, structs: &[Struct]) -> bool {
+        match self {
+            Ty::Array(..) => true,
+            Ty::Struct(i) => {
+                let mut members = structs[*i].members.iter();
+                members.any(|(_, ty)| ty.has_arrays(structs))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether some part of it (or all) has the wanted type; parts of vectors are its components and swizzles.
     pub(super) fn holds(&self, wanted: &Ty, structs: &[Struct]) -> bool {
         if self == wanted {

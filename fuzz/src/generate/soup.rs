@@ -146,7 +146,7 @@ pub fn mutated(bytes: &[u8]) -> String {
 /// Some text with a few tokens removed, doubled, exchanged, or replaced by one of `tokens` or by another of its own.
 pub fn mutate(text: &str, tokens: &[&str], choices: &mut Choices) -> String {
     let mut pieces = pieces(text);
-    for _ in 0..choices.between(1, 4) {
+    for _ in 0..choices.between(1, 3) {
         let mut place = || choices.word() as usize % pieces.len().max(1);
         let (at, other) = (place(), place());
         match choices.below(6) {

@@ -13,6 +13,31 @@ const MAX_LOOPS: u32 = 2;
 /// About how often a loop turns.
 const TURNS: u64 = 4;
 
+/// What is written around a loop's statements.
+struct Loop {
+    /// Lines before them.
+    head: Vec<String>,
+    /// The line behind them.
+    tail: String,
+    /// Variables that they can read.
+    counters: Vec<(String, Ty)>,
+}
+
+impl Loop {
+    fn of<const N: usize>(head: [String; N], tail: &str) -> Loop {
+        Loop {
+            head: head.into(),
+            tail: tail.to_owned(),
+            counters: Vec::new(),
+        }
+    }
+
+    fn counting(mut self, counter: String, ty: Ty) -> Loop {
+        self.counters.push((counter, ty));
+        self
+    }
+}
+
 impl Generator<'_> {
     /// One statement.
     pub(super) fn statement(&mut self) {
@@ -46,12 +71,51 @@ impl Generator<'_> {
             self.scope.declare(&name, ty, true);
             return name;
         }
-        let value = self.kept(ty, depth);
+        if self.choices.one_in(12)
+            && let Ty::Float | Ty::Int | Ty::Vector(_) = ty
+        {
+            return self.declarations(ty, depth);
+        }
+        let value = match self.choices.one_in(3) {
+            true => self.initialiser(ty, depth),
+            false => self.kept(ty, depth),
+        };
         let writable = !self.choices.one_in(6);
         let qualifier = if writable { "" } else { "const " };
         self.line(&format!("{qualifier}{text} {name} = {value};"));
         self.scope.declare(&name, ty, writable);
         name
+    }
+
+    /// Declares three variables at once, and gives the last one's name.
+    fn declarations(&mut self, ty: &Ty, depth: u32) -> String {
+        let names = ["v"; 3].map(|prefix| self.name(prefix));
+        let first = self.kept(ty, depth);
+        let last = self.kept(ty, depth);
+        let text = ty.text(&self.structs);
+        let [a, b, c] = &names;
+        self.line(&format!("{text} {a} = {first}, {b}, {c} = {last};"));
+        for name in &names {
+            self.scope.declare(name, ty, true);
+        }
+        let [_, _, c] = names;
+        c
+    }
+
+    /// What a variable can be declared with: a struct's members in braces, or an expression.
+    fn initialiser(&mut self, ty: &Ty, depth: u32) -> String {
+        let members = match ty {
+            Ty::Struct(i) => self.structs[*i].members.clone(),
+            _ => return self.kept(ty, depth),
+        };
+        if ty.has_arrays(&self.structs) {
+            return self.kept(ty, depth);
+        }
+        let values: Vec<String> = members
+            .iter()
+            .map(|(_, ty)| self.initialiser(ty, depth.saturating_sub(1)))
+            .collect();
+        format!("{{ {} }}", values.join(", "))
     }
 
     fn assign(&mut self) {
@@ -131,60 +195,23 @@ impl Generator<'_> {
             return self.assign();
         }
         let mark = self.scope.enter();
-        let counter = self.name("i");
-        let turns = self.turns();
-        // The counter is declared first, and writing it is left to the loop.
-        let (head, tail) = match self.choices.below(5) {
-            0 | 1 => (
-                vec![format!(
-                    "for (int {counter} = 0; {counter} < {turns}; ++{counter}) {{"
-                )],
-                "}".to_owned(),
-            ),
-            2 => {
-                let condition = self.condition(2);
-                (
-                    vec![
-                        format!("int {counter} = {turns};"),
-                        format!("while ({counter}-- > 0 && {condition}) {{"),
-                    ],
-                    "}".to_owned(),
-                )
-            }
-            3 => {
-                let condition = self.condition(2);
-                (
-                    vec![format!("int {counter} = 0;"), "do {".into()],
-                    format!("}} while (++{counter} < {turns} && {condition});"),
-                )
-            }
-            _ => {
-                let end = self.expression(&Ty::Float, 2);
-                let end = self.fit(end, &Ty::Float, Range::new(0.5, 1.5)).text;
-                (
-                    vec![format!(
-                        "for (float {counter} = 0.0; {counter} < {end}; {counter} += 0.25) {{"
-                    )],
-                    "}".to_owned(),
-                )
-            }
+        let Loop {
+            head,
+            tail,
+            counters,
+        } = match self.wild(200) {
+            true => Loop::of(["while (true) {".to_owned()], "}"),
+            false => self.counted(),
         };
-        let float_counter = head[0].starts_with("for (float");
-        let head = match self.wild(200) {
-            true => vec!["while (true) {".into()],
-            false => head,
-        };
-        let endless = head[0].starts_with("while (true)");
-        let tail = if endless { "}".into() } else { tail };
-        for line in &head {
-            self.line(line);
+        for line in head {
+            self.line(&line);
         }
-        if !endless {
-            let ty = if float_counter { Ty::Float } else { Ty::Int };
-            self.scope.declare(&counter, &ty, false);
+        // To write a counter is left to the loop.
+        for (counter, ty) in &counters {
+            self.scope.declare(counter, ty, false);
         }
         let times = self.place.times;
-        self.place.times = times.max(1) * TURNS;
+        self.place.times = times * TURNS;
         self.place.cost += self.place.times;
         self.place.loops += 1;
         self.block(3);
@@ -192,6 +219,37 @@ impl Generator<'_> {
         self.place.times = times;
         self.line(&tail);
         self.scope.leave(mark);
+    }
+
+    /// A loop that ends.
+    fn counted(&mut self) -> Loop {
+        let i = self.name("i");
+        let turns = self.turns();
+        let made = match self.choices.below(6) {
+            0 | 1 => Loop::of([format!("for (int {i} = 0; {i} < {turns}; ++{i}) {{")], "}"),
+            2 => {
+                let condition = self.condition(2);
+                let head = format!("while ({i}-- > 0 && {condition}) {{");
+                Loop::of([format!("int {i} = {turns};"), head], "}")
+            }
+            3 => {
+                let condition = self.condition(2);
+                let tail = format!("}} while (++{i} < {turns} && {condition});");
+                Loop::of([format!("int {i} = 0;"), "do {".to_owned()], &tail)
+            }
+            4 => {
+                let j = self.name("i");
+                let head = format!("for (int {i} = 0, {j} = 4; {i} < {turns}; ++{i}, --{j}) {{");
+                Loop::of([head], "}").counting(j, Ty::Int)
+            }
+            _ => {
+                let end = self.expression(&Ty::Float, 2);
+                let end = self.fit(end, &Ty::Float, Range::new(0.5, 1.5)).text;
+                let head = format!("for (float {i} = 0.0; {i} < {end}; {i} += 0.25) {{");
+                return Loop::of([head], "}").counting(i, Ty::Float);
+            }
+        };
+        made.counting(i, Ty::Int)
     }
 
     /// How often a loop turns: a number, or something that depends on the point.
@@ -216,7 +274,7 @@ impl Generator<'_> {
             .functions
             .iter()
             .filter(|f| f.parameters.iter().any(|p| p.mode != Mode::In))
-            .filter(|f| f.cost * self.place.times.max(1) <= 600)
+            .filter(|f| self.affords(f))
             .cloned()
             .collect();
         if writing.is_empty() {
@@ -236,7 +294,7 @@ impl Generator<'_> {
                 }
             }
         }
-        self.place.cost += callee.cost * self.place.times.max(1);
+        self.place.cost += callee.cost * self.place.times;
         let mut arguments = self.arguments(&callee, 3);
         if callee.recursive {
             arguments.push(self.choices.between(0, 3).to_string());
@@ -267,10 +325,13 @@ impl Generator<'_> {
             let counter = self.name("i");
             let mark = self.scope.enter();
             self.scope.declare(&counter, &Ty::Int, false);
+            let times = self.place.times;
+            self.place.times = times * n as u64;
+            self.place.cost += self.place.times;
             let value = self.kept(&element, 3);
+            self.place.times = times;
             self.scope.leave(mark);
             self.scope.declare(&name, &ty, true);
-            self.place.cost += n as u64 * self.place.times.max(1);
             self.line(&format!(
                 "for (int {counter} = 0; {counter} < {n}; ++{counter}) {{"
             ));

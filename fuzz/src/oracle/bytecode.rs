@@ -49,7 +49,7 @@ pub fn mutate(file: &[u8], choices: &mut Choices) -> Vec<u8> {
             break;
         }
         let at = choices.word() as usize % payload.len();
-        match choices.below(6) {
+        match choices.below(7) {
             0 => payload[at] = choices.byte(),
             1 => payload[at] ^= 1 << choices.below(8),
             2 => payload[at] = payload[at].wrapping_add(1),
@@ -57,6 +57,8 @@ pub fn mutate(file: &[u8], choices: &mut Choices) -> Vec<u8> {
                 payload.remove(at);
             }
             4 => payload.insert(at, choices.byte()),
+            // A number that is far too large for whatever it means.
+            5 => drop(payload.splice(at..=at, [0xff, 0xff, 0xff, 0xff, 0x07])),
             _ => {
                 let other = choices.word() as usize % payload.len();
                 payload.swap(at, other);

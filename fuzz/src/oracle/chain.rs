@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Points that agreement is checked on, for each program.
 const POINTS: u64 = 3;
 
+/// What the report of a generated program that is refused begins with.
+pub const REFUSED: &str = "refused though generated:";
+
 /// Why there is no chain to look at.
 #[derive(Clone, Debug)]
 pub enum NoChain {
@@ -226,7 +229,7 @@ fn features(observed: &Observed, tally: &Tally) -> Features {
 fn chain(program: &Program) -> Result<Chain, Disagreement> {
     Chain::new(&program.source).map_err(|no| {
         let what = match no {
-            NoChain::Refused(findings) => format!("a generated program is refused:\n{findings}"),
+            NoChain::Refused(findings) => format!("{REFUSED}\n{findings}"),
             NoChain::Broken(what) => what,
         };
         Disagreement::new(program, None, what)

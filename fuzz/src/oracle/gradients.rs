@@ -13,17 +13,23 @@ use adumbra_ir::eval::{self, Number};
 use adumbra_ir::{Direction, Module, Scalar};
 use std::fmt;
 
-/// How well a slope must be known to be compared: this part of it, or of 1/1000.
+/// How well a slope must be known to be compared: this part of it, or of [`SMALL`].
 const KNOWN: f64 = 1e-4;
 
-/// How far a shadow may be from a slope beyond a multiple of the slope's own error.
-const CLOSE: f64 = 1e-7;
+/// Slopes below this are compared as if they were this large: values around 1 that vary less say little about them.
+const SMALL: f64 = 1e-2;
+
+/// How far a shadow may be from a slope beyond a multiple of the slope's own error: this part of it.
+const CLOSE: f64 = 1e-6;
 
 /// How far a shadow over `f32` may be from that over `f64`, in multiples of how far noisy ones are apart.
 const SPREAD: f64 = 32.0;
 
-/// … and beyond that, this part of it, or of 1/1000.
+/// … and beyond that, this part of it, or of [`SMALL`].
 const CLOSE_F32: f64 = 1e-5;
+
+/// Requests of a point that are looked at: a loop may make thousands, which say no more.
+const MAX_REQUESTS: usize = 16;
 
 /// How much was really compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,7 +78,7 @@ impl fmt::Display for Compared {
     }
 }
 
-/// What has a derivative at a point: the float outputs, then u and v of each texture request.
+/// What has a derivative at a point: the float outputs, then u and v of the first [`MAX_REQUESTS`] texture requests.
 struct Traced {
     path: u64,
     values: Vec<f64>,
@@ -96,7 +102,7 @@ fn traced<F: Number>(module: &Module, point: &eval::Point<F>) -> Traced {
             push(slot.float, slot.shadows[0], slot.shadows[1]);
         }
     }
-    for r in &requests {
+    for r in requests.iter().take(MAX_REQUESTS) {
         push(r.u, r.dudx, r.dudy);
         push(r.v, r.dvdx, r.dvdy);
     }
@@ -167,7 +173,7 @@ pub fn check(module: &Module, point: &Point, compared: &mut Compared) -> Result<
 
 /// Whether a shadow is the slope; nothing if that cannot be said.
 fn is_close(slope: Slope, shadow: f64) -> Option<bool> {
-    let size = slope.value.abs().max(1e-3);
+    let size = slope.value.abs().max(SMALL);
     if !shadow.is_finite() || slope.error.is_nan() || slope.error > KNOWN * size {
         return None;
     }
@@ -193,7 +199,7 @@ struct Range {
 impl Range {
     /// How far it may be from the shadow over `f64`; nothing if it says nothing.
     fn allowed(&self, wide: f64) -> Option<f64> {
-        let size = wide.abs().max(1e-3);
+        let size = wide.abs().max(SMALL);
         let spread = SPREAD * (self.high - self.low);
         (wide.is_finite() && spread < 0.1 * size).then_some(spread + CLOSE_F32 * size)
     }

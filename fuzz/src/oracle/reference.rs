@@ -7,7 +7,7 @@ use adumbra_ir::eval::{self, Number, Options, Outcome, Slot};
 use adumbra_ir::host::{Limits, SampleRequest, Sampled, TextureHost};
 
 /// Steps that a generated program may take. It means to take far fewer.
-pub const STEPS: u64 = 50_000;
+pub const STEPS: u64 = 20_000;
 
 /// Limits under which generated programs run, whatever the engine.
 pub fn limits() -> Limits {
