@@ -337,6 +337,17 @@ fn bytecode_is_written_and_run_again() {
     let again = adumbra(["run", &out, "--json"].into_iter().chain(SEEDS));
     let source = adumbra(["run", &file, "--json"].into_iter().chain(SEEDS));
     assert_eq!(again.stdout, source.stdout, "{again:?}");
+    let undeclared = adumbra(["run", &out, "-g", "x1=1"]);
+    assert_eq!(undeclared.code, 2, "{undeclared:?}");
+    assert!(undeclared.stderr.contains("`x2`"), "{undeclared:?}");
+    let bare = adumbra(["run", &out, "--derivs"].into_iter().chain(SEEDS));
+    assert!(bare.stderr.contains("emit --derivs"), "{bare:?}");
+    let emitted = adumbra(emit.into_iter().chain(["--derivs"]).chain(SEEDS));
+    assert_eq!(emitted.code, 0, "{emitted:?}");
+    let again = adumbra(["run", &out, "--derivs"].into_iter().chain(SEEDS));
+    let source = adumbra(["run", &file, "--derivs"].into_iter().chain(SEEDS));
+    assert_eq!(again.stdout, source.stdout, "{again:?}");
+    assert_eq!(again.stderr, "");
     let ran = adumbra(
         ["run", &out, "--engine", "reference"]
             .into_iter()

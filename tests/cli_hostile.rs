@@ -153,6 +153,14 @@ fn a_closure_that_doubles_in_each_turn() {
     assert_eq!(json["outputs"]["c"]["value"], serde_json::Value::Null);
 }
 
+#[test]
+fn a_closure_that_is_scaled_in_each_turn() {
+    let text = "shader s(out closure c) { c = make_closure<glow>(1.0); for (int i = 0; i < 60000; i += 1) c = 0.5 * c; }";
+    let ran = run("scaled.adu", text);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.ends_with("0.5 * glow(1.0)\n"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_without_end() {

@@ -18,8 +18,9 @@ pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
-/// Steps from one question whether a point is to be stopped to the next: some tens of microseconds of an empty loop.
-pub const CANCEL_PERIOD: u64 = 1 << 14;
+/// Steps from one question whether a point is to be stopped to the next: a few microseconds of an empty loop. A step can be long, though:
+/// a turn of a loop may clear the largest arrays, or run through all of the longest text.
+pub const CANCEL_PERIOD: u64 = 1 << 10;
 
 /// How far a point may go before it is stopped. On entering a function its step is taken first, then the depth is checked, then the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

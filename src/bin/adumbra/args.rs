@@ -180,6 +180,8 @@ pub struct CompileArgs {
     pub merge_demand: bool,
 
     /// How many loop turns and function entries a point may take before it is stopped
+    ///
+    /// It is also stopped after 5 seconds, unless N is larger than the default.
     #[arg(long, value_name = "N", default_value_t = adumbra::DEFAULT_STEPS)]
     pub steps: u64,
 

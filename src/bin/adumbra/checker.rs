@@ -4,6 +4,7 @@ use adumbra::{JsonFloat, SampleRequest, Sampled, TextureHost};
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Every texture is a checker of 8 by 8 fields: 1 where floor(8u) + floor(8v) is even, else 0; alpha 1.
 /// Requests are kept in the order executed.
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Checker {
     pub requests: Vec<SampleRequest>,
     interrupt: Interrupt,
+    deadline: Option<Instant>,
 }
 
 /// Whether somebody pressed Ctrl-C; never, unless a session listens.
@@ -35,12 +37,18 @@ impl Interrupt {
 }
 
 impl Checker {
-    /// One whose evaluations can be cancelled.
-    pub fn with(interrupt: &Interrupt) -> Checker {
+    /// One whose evaluations are cancelled by Ctrl-C, and when `patience`, if there is an end to it, is over.
+    pub fn new(interrupt: &Interrupt, patience: Option<Duration>) -> Checker {
         Checker {
             requests: Vec::new(),
             interrupt: interrupt.clone(),
+            deadline: patience.map(|patience| Instant::now() + patience),
         }
+    }
+
+    fn lost_patience(&self) -> bool {
+        let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
+        is_late || self.interrupt.is_pressed()
     }
 }
 
@@ -51,7 +59,7 @@ impl TextureHost for Checker {
     }
 
     fn is_cancelled(&mut self) -> bool {
-        self.interrupt.is_pressed()
+        self.lost_patience()
     }
 }
 
@@ -62,7 +70,7 @@ impl TextureHost<f64> for Checker {
     }
 
     fn is_cancelled(&mut self) -> bool {
-        self.interrupt.is_pressed()
+        self.lost_patience()
     }
 }
 
@@ -128,5 +136,16 @@ mod tests {
         assert_eq!(at(-0.01, 0.0), 0.0);
         assert_eq!(at(f32::NAN, f32::INFINITY), 0.0);
         assert_eq!(checker.requests.len(), 5);
+    }
+
+    #[test]
+    fn patience_ends_with_its_time_and_not_before() {
+        let is_cancelled = |patience| {
+            let mut checker = Checker::new(&Interrupt::default(), patience);
+            TextureHost::<f32>::is_cancelled(&mut checker)
+        };
+        assert!(is_cancelled(Some(Duration::ZERO)));
+        assert!(!is_cancelled(Some(Duration::from_secs(86_400))));
+        assert!(!is_cancelled(None));
     }
 }

@@ -1,7 +1,7 @@
 //! `adumbra eval EXPR`: one expression, its value, ddx and ddy.
 
 use crate::args::EvalArgs;
-use crate::checker::{Checker, Sample};
+use crate::checker::{Checker, Interrupt, Sample};
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, JsonFault, reported};
@@ -38,7 +38,7 @@ pub fn eval(args: EvalArgs) -> Outcome {
     report::to_stderr(program.warnings(), &sources, args.json);
 
     let mut evaluator = setup.evaluator(&Instance::new(&program))?;
-    let mut checker = Checker::default();
+    let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&setup.globals, &mut checker);
     let output = evaluator.outputs().next();
     let derivatives = output.is_some_and(|output| !output.is_second_order());

@@ -1,9 +1,12 @@
 //! Findings and faults on their way out: reports for people, one JSON object a line for programs.
 
 use crate::outcome::Failure;
+use crate::setup::MAX_TIME;
 use crate::show;
 use adumbra::render::{self, JsonDiagnostic, JsonSpan};
-use adumbra::{Diagnostic, Evaluator, Findings, Sources, Stats, fault_finding};
+use adumbra::{
+    DEFAULT_STEPS, Diagnostic, Evaluator, FaultKind, Findings, Sources, Stats, fault_finding,
+};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -48,6 +51,14 @@ pub fn message(message: &str) {
 pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
     let faults = evaluator.faults();
     let mut findings: Vec<Diagnostic> = faults.iter().map(fault_finding).collect();
+    if let (Some(last), Some(FaultKind::Cancelled)) = (
+        findings.last_mut(),
+        faults.stopped().map(|fault| fault.kind),
+    ) {
+        last.help = Some(format!(
+            "somebody pressed Ctrl-C, or it took longer than {MAX_TIME:?}; `--steps` with more than {DEFAULT_STEPS} lifts that limit"
+        ));
+    }
     if let (Some(last), more @ 1..) = (findings.last_mut(), faults.more()) {
         last.help = Some(format!("there were {more} further ones"));
     }

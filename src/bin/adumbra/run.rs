@@ -1,7 +1,7 @@
 //! `adumbra run FILE`: a shader at one point, from source or from serialised bytecode.
 
 use crate::args::{CompileArgs, RunArgs};
-use crate::checker::{Checker, Sample};
+use crate::checker::{Checker, Interrupt, Sample};
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, JsonFault, reported};
@@ -41,13 +41,16 @@ pub fn run(args: RunArgs) -> Outcome {
     let (program, sources) = load(&args, &setup)?;
     report::to_stderr(program.warnings(), &sources, args.json);
 
+    if program.module().is_none() {
+        check_bytecode(&args, &setup, &program)?;
+    }
     let instance = instance(&args, &program)?;
     let globals = setup
         .globals
         .adopt(program.globals())
         .map_err(Failure::usage)?;
     let mut evaluator = setup.evaluator(&instance)?;
-    let mut checker = Checker::default();
+    let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&globals, &mut checker);
 
     let faults = report::faults(&evaluator);
@@ -130,6 +133,24 @@ fn refuse_for_bytecode(args: &CompileArgs, shader: Option<&str>) -> Outcome {
             "{option} is for source text; this file is compiled already"
         ))),
     }
+}
+
+/// What a compiler would have said: a global that the host lacks is refused, derivatives that were left out are no silent zeros.
+fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> Outcome {
+    let declared = setup.globals.layout();
+    let mut globals = program.globals().members().iter();
+    if let Some(missing) = globals.find(|global| declared.member(global.name()).is_none()) {
+        let name = missing.name();
+        return Err(Failure::usage(format!(
+            "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` if it is one of a hit"
+        )));
+    }
+    if args.derivs && program.stats().lanes == 0 {
+        report::message(
+            "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
+        );
+    }
+    Ok(())
 }
 
 /// The program with its inputs set by `--arg`.

@@ -3,8 +3,14 @@
 use crate::args::{CompileArgs, DerivativesName, EngineName, GlobalSet};
 use crate::outcome::{Failure, Outcome};
 use adumbra::{
-    Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits, Options, View,
+    DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits,
+    Options, View,
 };
+use std::time::Duration;
+
+/// How long a point may take, unless more than the default steps are asked for. Steps bound the work of a point, but a shader of many
+/// lines or large arrays can do much in each.
+pub const MAX_TIME: Duration = Duration::from_secs(5);
 
 /// What a compilation and an evaluation need beside the text.
 #[derive(Clone, Debug)]
@@ -13,6 +19,8 @@ pub struct Setup {
     pub globals: Globals,
     pub engine: Engine,
     pub limits: Limits,
+    /// [`MAX_TIME`], if it holds.
+    pub patience: Option<Duration>,
 }
 
 impl Setup {
@@ -47,6 +55,7 @@ impl Setup {
                 steps: args.steps,
                 ..Limits::default()
             },
+            patience: (args.steps <= DEFAULT_STEPS).then_some(MAX_TIME),
         })
     }
 

@@ -107,10 +107,10 @@ impl Session {
             .try_for_each(|path| self.load(path))
     }
 
-    /// A texture for one evaluation, which Ctrl-C cancels.
+    /// A texture for one evaluation, which Ctrl-C cancels, and the end of patience.
     pub fn checker(&self) -> Checker {
         self.interrupt.clear();
-        Checker::with(&self.interrupt)
+        Checker::new(&self.interrupt, self.setup.patience)
     }
 
     /// An evaluator for something compiled.
