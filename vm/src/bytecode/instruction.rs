@@ -193,6 +193,15 @@ impl Opcode {
         !info.differentiable() && info.result == Kind::Bool && !info.faulting
     }
 
+    /// For a branch, the one that jumps when this does not.
+    pub fn opposite(self) -> Option<Opcode> {
+        match self {
+            Opcode::Branch(op, when) => Some(Opcode::Branch(op, !when)),
+            Opcode::BranchIf(when) => Some(Opcode::BranchIf(!when)),
+            _ => None,
+        }
+    }
+
     /// Whether control never goes on behind it.
     pub const fn ends(self) -> bool {
         matches!(

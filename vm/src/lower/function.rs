@@ -86,6 +86,7 @@ pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &
         expired: 0,
         reachable: true,
         bound: code_start,
+        jumps_to: 0,
         resident: 0,
         lowering,
         work,
@@ -106,6 +107,8 @@ pub(super) struct Emitter<'f, 'l, 'm> {
     pub(super) reachable: bool,
     /// The last position that something jumps to.
     bound: usize,
+    /// The open instruction behind which the last jump or branch goes on.
+    jumps_to: usize,
     /// Up to where results of calls are read where their functions left them.
     pub(super) resident: u32,
     pub(super) lowering: &'l mut Lowering<'m>,
@@ -148,26 +151,59 @@ impl Emitter<'_, '_, '_> {
             let here = self.here();
             let target = label(&mut self.work.open[open]).wait(here);
             self.emit(opcode, [target, words[0], words[1], words[2]]);
+            self.jumps_to = open;
         }
         self.reachable &= opcode != Opcode::Jump;
     }
 
     /// The end of the code is what the label stands for.
     pub(super) fn bind(&mut self, mut label: Label) {
+        self.drop_jump_to_next(&mut label);
+        self.turn_branch_over_jump(&mut label);
+        if !label.is_unused() {
+            let code = &mut self.lowering.out.code;
+            label.bind(code);
+            self.reachable = true;
+            self.bound = code.len();
+        }
+    }
+
+    /// A jump to the next instruction is none.
+    fn drop_jump_to_next(&mut self, label: &mut Label) {
         let code = &mut self.lowering.out.code;
-        // A jump to the next instruction is none.
-        if let Some(last) = code.len().checked_sub(1)
-            && code[last].opcode == Opcode::Jump
-            && self.bound <= last
-            && label.forget(last, code)
+        if let [
+            ..,
+            Instruction {
+                opcode: Opcode::Jump,
+                ..
+            },
+        ] = code[..]
+            && self.bound < code.len()
+            && label.forget(code.len() - 1, code)
         {
             code.pop();
             self.reachable = true;
         }
-        if !label.is_unused() {
-            label.bind(code);
+    }
+
+    /// A branch over a jump becomes a branch of the other sense to where that goes.
+    fn turn_branch_over_jump(&mut self, label: &mut Label) {
+        let code = &mut self.lowering.out.code;
+        let [.., branch, jump] = &mut code[..] else {
+            return;
+        };
+        let (jump, Some(opposite)) = (*jump, branch.opcode.opposite()) else {
+            return;
+        };
+        let at = self.here() - 2;
+        let code = &mut self.lowering.out.code;
+        if jump.opcode == Opcode::Jump && self.bound <= at && label.forget(at, code) {
+            let goes_to = &mut self.work.open[self.jumps_to].end;
+            goes_to.replace(at + 1, at);
+            code[at].opcode = opposite;
+            code[at].words[0] = jump.words[0];
+            code.pop();
             self.reachable = true;
-            self.bound = code.len();
         }
     }
 

@@ -31,6 +31,12 @@ impl Label {
         }
     }
 
+    /// The jump at position `from`, the last to be added, is now at `to`.
+    pub(crate) fn replace(&mut self, from: usize, to: usize) {
+        debug_assert_eq!(self.0, from as u32);
+        self.0 = to as u32;
+    }
+
     /// Forgets the jump at position `at`, if it was the last to be added.
     pub(crate) fn forget(&mut self, at: usize, code: &[Instruction]) -> bool {
         let last = self.0 == at as u32;

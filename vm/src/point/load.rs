@@ -6,9 +6,8 @@ use super::{arrays, control, host, moves};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::module::Channels;
 
-/// Resolves a whole program for this processor.
-pub(super) fn load(program: &Bytecode) -> Box<[Threaded]> {
-    let level = Level::detect();
+/// Resolves a whole program for a processor of that level.
+pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
     let targets = targets(program);
     let mut code = Vec::with_capacity(index(program.code.len() as u32) as usize);
     let mut held = None;

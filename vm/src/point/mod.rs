@@ -21,6 +21,7 @@ use adumbra_ir::host::{
 };
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use float_mode::FloatMode;
+use rows::Level;
 use state::{State, Threaded};
 use std::sync::Arc;
 
@@ -53,7 +54,11 @@ unsafe impl Send for PointMachine {}
 impl PointMachine {
     /// Loads a program, and takes all memory that evaluations within these limits need.
     pub fn new(program: Arc<Bytecode>, limits: Limits) -> PointMachine {
-        let code = load::load(&program);
+        PointMachine::at_level(program, limits, Level::detect())
+    }
+
+    fn at_level(program: Arc<Bytecode>, limits: Limits, level: Level) -> PointMachine {
+        let code = load::load(&program, level);
         let slots = program.slots as usize;
         let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();
         file[slots..].copy_from_slice(&program.constants);
@@ -199,5 +204,38 @@ impl PointMachine {
     /// The closures of the last evaluation, which outputs of closure type name.
     pub fn closures(&self) -> &ClosureArena {
         &self.state.closures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::passes::{self, PassOptions};
+    use adumbra_ir::random::generate;
+
+    #[test]
+    fn every_processor_gives_the_same_bits() {
+        for seed in 0..100 {
+            let options = PassOptions {
+                output_shadows: true,
+                ..PassOptions::default()
+            };
+            let (module, _) = passes::run(generate(seed), &options);
+            let program = Arc::new(crate::lower(&module).expect("the module fits"));
+            let globals: Vec<u32> = (0..program.interface().global_words() as u16)
+                .map(|i| (f32::from(i) * 0.37 - 2.0).to_bits())
+                .collect();
+            let inputs: Vec<u32> = module
+                .inputs
+                .iter()
+                .flat_map(|i| i.default.clone())
+                .collect();
+            let [a, b] = [Level::Baseline, Level::detect()].map(|level| {
+                let mut machine = PointMachine::at_level(program.clone(), Limits::default(), level);
+                let outcome = machine.run(&globals, &inputs, &mut ConstantTexture([0.25; 4]));
+                (outcome, machine.outputs().to_vec())
+            });
+            assert_eq!(a, b, "seed {seed}\n{program}");
+        }
     }
 }

@@ -561,3 +561,33 @@ fn an_array_is_zero_each_time_its_function_begins() {
         assert_eq!([machine.outputs()[0], machine.outputs()[3]], [1, 1]);
     }
 }
+
+#[test]
+fn a_branch_over_a_jump_becomes_one_branch() {
+    let text = "
+        input on: bool = false
+        output o: int
+        entry main
+        fn main(%0: bool) -> (i32) ^0 {
+            %1: i32 = const 1
+            %2: i32 = const 2
+            %3: i32 = block ^1 {
+                if %0 ^2 { break ^1 %1 } else ^3 { yield }
+                break ^1 %2
+            }
+            %4: i32 = block ^4 {
+                block ^5 {
+                    if %0 ^6 { break ^5 } else ^7 { yield }
+                    break ^4 %2
+                }
+                yield %1
+            }
+            %5: i32 = const 10
+            %6: i32 = imul %3, %5
+            %7: i32 = iadd %4, %6
+            return %7
+        }";
+    assert_eq!([int(text, &[0]), int(text, &[1])], [22, 11]);
+    let listing = bytecode(text).to_string();
+    assert_eq!(listing.matches("jump").count(), 2, "{listing}");
+}

@@ -3,7 +3,9 @@
 use crate::support::*;
 use adumbra_ir::Code;
 use adumbra_ir::host::{ConstantTexture, Limits};
-use adumbra_vm::{Bytecode, PointMachine};
+use adumbra_ir::passes::{self, PassOptions};
+use adumbra_ir::random::generate;
+use adumbra_vm::{Bytecode, PointMachine, lower};
 use std::sync::Arc;
 
 fn every_kind() -> Bytecode {
@@ -101,7 +103,16 @@ fn no_flipped_bit_and_no_cut_does_harm() {
 
 #[test]
 fn bytes_replaced_at_random_do_no_harm() {
-    let bytes = every_kind().to_bytes();
+    let shadows = PassOptions {
+        output_shadows: true,
+        ..PassOptions::default()
+    };
+    let with_lanes = |seed| passes::run(generate(seed), &shadows).0;
+    let mut files: Vec<Vec<u8>> = (0..20)
+        .map(|seed| lower(&with_lanes(seed)).expect("it fits").to_bytes())
+        .collect();
+    files.push(every_kind().to_bytes());
+    files.push(bytecode(crate::memory::BUSY).to_bytes());
     let mut random = 1_u64;
     let mut next = || {
         random = random
@@ -110,9 +121,9 @@ fn bytes_replaced_at_random_do_no_harm() {
         (random >> 33) as usize
     };
     for _ in 0..5_000 {
-        let mut changed = bytes.clone();
+        let mut changed = files[next() % files.len()].clone();
         for _ in 0..1 + next() % 3 {
-            let at = 16 + next() % (bytes.len() - 16);
+            let at = 16 + next() % (changed.len() - 16);
             changed[at] = next() as u8;
         }
         seal(&mut changed);

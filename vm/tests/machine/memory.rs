@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Loops, recursion with arrays, samples, faults and closures in one.
-const BUSY: &str = "
+pub(crate) const BUSY: &str = "
     global u: float
     texture wood
     closure glow(float)
