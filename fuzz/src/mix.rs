@@ -3,7 +3,13 @@
 //! A feature counts when a point *executed* it, not when the program's text has it. A campaign asserts its mix, so that it cannot pass by
 //! running nothing of interest.
 
+use adumbra_ir::module::InstKind;
+use adumbra_ir::{Module, Op};
+use std::collections::BTreeSet;
 use std::fmt;
+
+/// Programs after which every row of the op table is expected to have occurred.
+const PROGRAMS_FOR_ALL_ROWS: usize = 1_000;
 
 macro_rules! features {
     ($($(#[doc = $doc:literal])+ $feature:ident = $name:literal,)*) => {
@@ -91,13 +97,21 @@ pub struct Mix {
     pub nan: usize,
     /// Points where every output was zero.
     pub zero: usize,
+    /// The rows of the op table that the programs are made of.
+    pub rows: BTreeSet<Op>,
     counts: [usize; Feature::ALL.len()],
 }
 
 impl Mix {
     /// Counts a program that did this at some of its points.
-    pub fn program(&mut self, features: Features) {
+    pub fn program(&mut self, module: &Module, features: Features) {
         self.programs += 1;
+        let regions = module.functions.iter().flat_map(|f| &f.regions);
+        for inst in regions.flat_map(|r| &r.insts) {
+            if let InstKind::Op(op) = inst.kind {
+                self.rows.insert(op);
+            }
+        }
         for &feature in Feature::ALL {
             self.counts[feature as usize] += usize::from(features.has(feature));
         }
@@ -121,7 +135,7 @@ impl Mix {
     }
 
     /// Why the campaign says too little, if it does: at least a fifth of the programs must loop, call, use arrays, write arguments, and
-    /// sample with partials; at most a fifth of the points may give NaN or nothing but zeros.
+    /// sample with partials; at most a fifth of the points may give NaN or nothing but zeros; every row of the op table must occur.
     pub fn hollow(&self) -> Option<String> {
         let wanted = [
             Feature::Loop,
@@ -134,6 +148,10 @@ impl Mix {
             if self.percent(feature) < 20.0 {
                 return Some(format!("too few programs: {}\n{self}", feature.name()));
             }
+        }
+        let missing = Op::ALL.iter().find(|op| !self.rows.contains(op));
+        if let (Some(op), true) = (missing, self.programs >= PROGRAMS_FOR_ALL_ROWS) {
+            return Some(format!("no program has the row {}\n{self}", op.info().name));
         }
         if percent(self.nan + self.zero, self.points) > 20.0 {
             return Some(format!("too many points give NaN or zeros\n{self}"));
@@ -148,7 +166,14 @@ fn percent(part: usize, whole: usize) -> f64 {
 
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} programs, {} points", self.programs, self.points)?;
+        let (rows, all) = (self.rows.len(), Op::ALL.len());
+        let Mix {
+            programs, points, ..
+        } = self;
+        writeln!(
+            f,
+            "{programs} programs, {points} points, {rows} of {all} rows"
+        )?;
         for &feature in Feature::ALL {
             writeln!(f, "  {:5.1} %  {}", self.percent(feature), feature.name())?;
         }
@@ -175,14 +200,15 @@ mod tests {
         for &feature in Feature::ALL {
             features.insert(feature);
         }
+        let module = Module::default();
         let mut mix = Mix::default();
-        mix.program(features);
+        mix.program(&module, features);
         mix.point([1.0]);
         assert_eq!(mix.hollow(), None);
 
         let mut still = mix.clone();
         for _ in 0..5 {
-            still.program(Features::default());
+            still.program(&module, Features::default());
         }
         assert!(still.hollow().is_some_and(|why| why.contains("16.7 %")));
 

@@ -134,21 +134,23 @@ const IR_TOKENS: &[&str] = &[
     "array",
 ];
 
-/// Bytecode: the bytes as they are, or a program's file with some of its bytes changed.
+/// Bytecode: the bytes as they are, or a program's file with some of its bytes changed, in several ways since compiling takes longest.
 ///
 /// # Errors
 /// What the oracle says.
 pub fn bytecode(bytes: &[u8]) -> Result<(), String> {
+    const WAYS: usize = 16;
     let (kind, rest) = kind(bytes);
-    let (head, rest) = rest.split_at(rest.len().min(24));
-    let file = match kind {
-        0 => rest.to_vec(),
-        _ => {
-            let file = chain(rest)?.programs[kind - 1].to_bytecode();
-            bytes_oracle::mutate(&file, &mut Choices::new(head))
-        }
-    };
-    bytes_oracle::check(&file).map(|_| ())
+    if kind == 0 {
+        return bytes_oracle::check(rest).map(|_| ());
+    }
+    let (head, rest) = rest.split_at(rest.len() / 4);
+    let file = chain(rest)?.programs[kind - 1].to_bytecode();
+    let mut choices = Choices::new(head);
+    for _ in 0..WAYS {
+        bytes_oracle::check(&bytes_oracle::mutate(&file, &mut choices))?;
+    }
+    Ok(())
 }
 
 /// A generated program: compilations and engines agree, and derivatives are those of the values.

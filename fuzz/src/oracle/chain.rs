@@ -254,7 +254,7 @@ pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreem
         all.extend(features(shown, tally));
         all.insert_if(Feature::Divergence, tally.turns != first.turns);
     }
-    mix.program(all);
+    mix.program(&chain.lowered, all);
     Ok(())
 }
 
@@ -273,7 +273,7 @@ pub fn check_gradients(
     let shown = chain.agree(&points).map_err(|(_, what)| report(what))?;
     for (shown, tally) in &shown {
         mix.point(shown.floats());
-        mix.program(features(shown, tally));
+        mix.program(&chain.lowered, features(shown, tally));
     }
     gradients::check(&chain.compiled[0], &points[0], compared).map_err(report)
 }
