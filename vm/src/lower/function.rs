@@ -1,13 +1,13 @@
 //! One function → instructions, in one walk: registers are handed out and given back on the way.
 
-use super::labels::Label;
+use super::jumps::Open;
 use super::liveness::{Home, Liveness, Touch};
 use super::moves::{ParallelMoves, Place};
 use super::registers::Registers;
-use super::walk::{Arms, walk};
+use super::walk::walk;
 use super::{Frame, Lowering};
 use crate::bytecode::{Instruction, Opcode, Pattern, Slot, width};
-use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, Mode, RegionId, ValueId};
+use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, Mode, ValueId};
 use adumbra_ir::ops::Op;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::Lanes;
@@ -22,7 +22,7 @@ pub(crate) struct Work {
     pub(super) moves: ParallelMoves,
     pub(super) open: Vec<Open>,
     /// Per region, its owner's position in `open`.
-    targets: Vec<u32>,
+    pub(super) targets: Vec<u32>,
 }
 
 /// Up to where a home is used by another value than its own.
@@ -49,22 +49,6 @@ const NOWHERE: Location = Location {
     owned: false,
     occupied: 0,
 };
-
-/// A structured instruction that is being emitted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
-    /// Its results.
-    first_result: ValueId,
-    results: u32,
-    /// Where breaks and yields go.
-    pub(super) end: Label,
-    /// For an `If`: where its second region begins.
-    pub(super) second: Label,
-    /// For an `If`: whether its second region begins right behind the branch.
-    pub(super) falls_through: bool,
-    /// For a loop: where it begins.
-    pub(super) head: u32,
-}
 
 /// Lowers one function, its registers beginning at `start`. Gives one past its last slot.
 pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &mut Work) -> u32 {
@@ -106,9 +90,9 @@ pub(super) struct Emitter<'f, 'l, 'm> {
     /// Whether control can come to the end of the code.
     pub(super) reachable: bool,
     /// The last position that something jumps to.
-    bound: usize,
+    pub(super) bound: usize,
     /// The open instruction behind which the last jump or branch goes on.
-    jumps_to: usize,
+    pub(super) jumps_to: usize,
     /// Up to where results of calls are read where their functions left them.
     pub(super) resident: u32,
     pub(super) lowering: &'l mut Lowering<'m>,
@@ -120,7 +104,7 @@ impl Emitter<'_, '_, '_> {
         &self.lowering.frames[self.id.index()]
     }
 
-    fn here(&self) -> usize {
+    pub(super) fn here(&self) -> usize {
         self.lowering.out.code.len()
     }
 
@@ -136,74 +120,6 @@ impl Emitter<'_, '_, '_> {
             let at = self.here() as u32;
             self.lowering.out.spans.push((at, span));
             self.emit(opcode, words);
-        }
-    }
-
-    /// Emits a jump to a place of an open instruction that is not known yet; `words` are those behind the target.
-    pub(super) fn emit_jump(
-        &mut self,
-        open: usize,
-        label: fn(&mut Open) -> &mut Label,
-        opcode: Opcode,
-        words: [u32; 3],
-    ) {
-        if self.reachable {
-            let here = self.here();
-            let target = label(&mut self.work.open[open]).wait(here);
-            self.emit(opcode, [target, words[0], words[1], words[2]]);
-            self.jumps_to = open;
-        }
-        self.reachable &= opcode != Opcode::Jump;
-    }
-
-    /// The end of the code is what the label stands for.
-    pub(super) fn bind(&mut self, mut label: Label) {
-        self.drop_jump_to_next(&mut label);
-        self.turn_branch_over_jump(&mut label);
-        if !label.is_unused() {
-            let code = &mut self.lowering.out.code;
-            label.bind(code);
-            self.reachable = true;
-            self.bound = code.len();
-        }
-    }
-
-    /// A jump to the next instruction is none.
-    fn drop_jump_to_next(&mut self, label: &mut Label) {
-        let code = &mut self.lowering.out.code;
-        if let [
-            ..,
-            Instruction {
-                opcode: Opcode::Jump,
-                ..
-            },
-        ] = code[..]
-            && self.bound < code.len()
-            && label.forget(code.len() - 1, code)
-        {
-            code.pop();
-            self.reachable = true;
-        }
-    }
-
-    /// A branch over a jump becomes a branch of the other sense to where that goes.
-    fn turn_branch_over_jump(&mut self, label: &mut Label) {
-        let code = &mut self.lowering.out.code;
-        let [.., branch, jump] = &mut code[..] else {
-            return;
-        };
-        let (jump, Some(opposite)) = (*jump, branch.opcode.opposite()) else {
-            return;
-        };
-        let at = self.here() - 2;
-        let code = &mut self.lowering.out.code;
-        if jump.opcode == Opcode::Jump && self.bound <= at && label.forget(at, code) {
-            let goes_to = &mut self.work.open[self.jumps_to].end;
-            goes_to.replace(at + 1, at);
-            code[at].opcode = opposite;
-            code[at].words[0] = jump.words[0];
-            code.pop();
-            self.reachable = true;
         }
     }
 
@@ -323,7 +239,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// The operands become the results of a structured instruction.
-    fn move_to_results(&mut self, open: usize, args: &[ValueId], at: u32) {
+    pub(super) fn move_to_results(&mut self, open: usize, args: &[ValueId], at: u32) {
         let Open {
             first_result,
             results,
@@ -437,62 +353,6 @@ impl Emitter<'_, '_, '_> {
         false
     }
 
-    /// Opens an `If` and emits its branch. An empty region is not jumped to; if it is the first, the sense is turned round.
-    pub(super) fn branch(
-        &mut self,
-        inst: &Inst,
-        opcode: impl FnOnce(bool) -> Opcode,
-        words: [u32; 3],
-    ) {
-        let InstKind::If(yes, no) = inst.kind else {
-            unreachable!("only an If branches");
-        };
-        self.open(inst);
-        let arms = Arms::of(self.function, yes, no);
-        let first_is_empty = self.is_empty(arms.first);
-        let over_all = first_is_empty || self.is_empty(arms.second);
-        let label: fn(&mut Open) -> &mut Label = match over_all {
-            true => |open| &mut open.end,
-            false => |open| &mut open.second,
-        };
-        let open = self.work.open.len() - 1;
-        self.emit_jump(open, label, opcode(arms.when != first_is_empty), words);
-        if first_is_empty {
-            // Control goes on in the second one.
-            self.work.open[open].falls_through = self.reachable;
-            self.reachable = false;
-        }
-    }
-
-    /// Whether a region does nothing and gives nothing.
-    fn is_empty(&self, region: RegionId) -> bool {
-        let insts = &self.function.region(region).insts;
-        matches!(&insts[..], [Inst { kind: InstKind::Yield, args, .. }] if args.is_empty())
-    }
-
-    /// Opens a structured instruction.
-    pub(super) fn open(&mut self, inst: &Inst) {
-        for region in inst.kind.regions() {
-            self.work.targets[region.index()] = self.work.open.len() as u32;
-        }
-        self.work.open.push(Open {
-            first_result: inst.results.first,
-            results: inst.results.count,
-            end: Label::NEW,
-            second: Label::NEW,
-            falls_through: false,
-            head: 0,
-        });
-    }
-
-    /// The loop that was opened last begins here.
-    pub(super) fn begin_loop(&mut self) {
-        let here = self.here();
-        self.bound = here;
-        let open = self.work.open.last_mut().expect("a loop is open");
-        open.head = here as u32;
-    }
-
     /// The values that were kept for the loop which is left at `at` give their registers back.
     pub(super) fn release_expired(&mut self, at: u32) {
         while let Some(&(end, value)) = self.work.lives.expiring.get(self.expired)
@@ -501,16 +361,6 @@ impl Emitter<'_, '_, '_> {
             self.expired += 1;
             self.release(&[value], at);
         }
-    }
-
-    pub(super) fn target(&self, region: RegionId) -> usize {
-        self.work.targets[region.index()] as usize
-    }
-
-    pub(super) fn leave_to(&mut self, open: usize, args: &[ValueId], at: u32) {
-        self.move_to_results(open, args, at);
-        self.release(args, at);
-        self.emit_jump(open, |open| &mut open.end, Opcode::Jump, [0; 3]);
     }
 
     /// Appends slots to the lists.

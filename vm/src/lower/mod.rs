@@ -8,6 +8,7 @@
 mod constants;
 mod emit;
 mod function;
+mod jumps;
 mod labels;
 mod liveness;
 mod moves;
