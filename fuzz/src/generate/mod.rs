@@ -8,6 +8,7 @@ mod expression;
 mod item;
 mod point;
 mod range;
+mod reach;
 mod rows;
 mod scope;
 pub mod soup;
