@@ -4,5 +4,6 @@
 mod command;
 mod diagnostics;
 mod eq3;
+mod idle;
 mod programs;
 mod support;

@@ -1,85 +1,108 @@
-//! Which operands' shadows a row passes on, found by asking its partials in a field where nothing is computed.
+//! Which operands' shadows a row passes on, found by asking its partials in a field where only constants are known.
 
 use super::field::{Field, Mask};
 use super::list::{Op, OpVisitor};
-use super::point::MAX_OPERANDS;
+use super::point::{MAX_OPERANDS, operand_float};
 use super::row::{Partial, Row, WordRow};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-/// The field of one element, which is also its only mask. Rows in it cost nothing; what remains is the kind of each partial.
+/// A number or truth value that is known, or not. What is made of known things is known.
 #[derive(Clone, Copy, Debug)]
-struct Nothing;
+struct Known<T>(Option<T>);
 
-macro_rules! nothing {
-    ($($op:ident $method:ident),*) => { $(
-        impl $op for Nothing {
-            type Output = Nothing;
+macro_rules! known {
+    ($ty:ty: $($op:ident $method:ident),*) => { $(
+        impl $op for Known<$ty> {
+            type Output = Known<$ty>;
             #[inline(always)]
-            fn $method(self, _: Nothing) -> Nothing {
-                Nothing
+            fn $method(self, other: Known<$ty>) -> Known<$ty> {
+                Known(self.0.zip(other.0).map(|(a, b)| $op::$method(a, b)))
             }
         }
     )* };
 }
 
-nothing!(Add add, Sub sub, Mul mul, Div div, BitAnd bitand, BitOr bitor, BitXor bitxor);
+known!(f32: Add add, Sub sub, Mul mul, Div div);
+known!(bool: BitAnd bitand, BitOr bitor, BitXor bitxor);
 
-impl Neg for Nothing {
-    type Output = Nothing;
+impl Neg for Known<f32> {
+    type Output = Known<f32>;
     #[inline(always)]
-    fn neg(self) -> Nothing {
-        Nothing
+    fn neg(self) -> Known<f32> {
+        Known(self.0.map(Neg::neg))
     }
 }
 
-impl Not for Nothing {
-    type Output = Nothing;
+impl Not for Known<bool> {
+    type Output = Known<bool>;
     #[inline(always)]
-    fn not(self) -> Nothing {
-        Nothing
+    fn not(self) -> Known<bool> {
+        Known(self.0.map(Not::not))
     }
 }
 
-impl Mask for Nothing {}
+impl Mask for Known<bool> {}
 
-impl Field for Nothing {
-    type Mask = Nothing;
-
+impl Known<f32> {
     #[inline(always)]
-    fn lit(self, _: f64) -> Nothing {
-        Nothing
-    }
-    #[inline(always)]
-    fn lt(self, _: Nothing) -> Nothing {
-        Nothing
-    }
-    #[inline(always)]
-    fn le(self, _: Nothing) -> Nothing {
-        Nothing
-    }
-    #[inline(always)]
-    fn same(self, _: Nothing) -> Nothing {
-        Nothing
-    }
-    #[inline(always)]
-    fn select(_: Nothing, _: Nothing, _: Nothing) -> Nothing {
-        Nothing
-    }
-    #[inline(always)]
-    fn call<R: Row<N>, const N: usize>(_: [Nothing; N]) -> Nothing {
-        Nothing
+    fn compare(self, other: Known<f32>, test: fn(f32, f32) -> bool) -> Known<bool> {
+        Known(self.0.zip(other.0).map(|(a, b)| test(a, b)))
     }
 }
 
-struct Carries;
+impl Field for Known<f32> {
+    type Mask = Known<bool>;
+
+    #[inline(always)]
+    fn lit(self, c: f64) -> Known<f32> {
+        Known(Some(c as f32))
+    }
+    #[inline(always)]
+    fn lt(self, other: Known<f32>) -> Known<bool> {
+        self.compare(other, Field::lt)
+    }
+    #[inline(always)]
+    fn le(self, other: Known<f32>) -> Known<bool> {
+        self.compare(other, Field::le)
+    }
+    #[inline(always)]
+    fn same(self, other: Known<f32>) -> Known<bool> {
+        self.compare(other, Field::same)
+    }
+    #[inline(always)]
+    fn select(mask: Known<bool>, yes: Known<f32>, no: Known<f32>) -> Known<f32> {
+        match mask.0 {
+            Some(true) => yes,
+            Some(false) => no,
+            None => Known(None),
+        }
+    }
+    #[inline(always)]
+    fn call<R: Row<N>, const N: usize>(args: [Known<f32>; N]) -> Known<f32> {
+        match args.iter().all(|arg| arg.0.is_some()) {
+            true => Known(Some(R::value(args.map(|arg| arg.0.unwrap_or_default())))),
+            false => Known(None),
+        }
+    }
+}
+
+/// The bits of each operand that is a constant.
+struct Carries([Option<u32>; MAX_OPERANDS]);
 
 impl OpVisitor for Carries {
     type Out = [bool; MAX_OPERANDS];
 
     #[inline]
     fn float<R: Row<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
-        let partials = R::partials([Nothing; N], Nothing);
-        std::array::from_fn(|i| partials.get(i).is_some_and(|p| !matches!(p, Partial::Zero)))
+        let operands = std::array::from_fn(|i| {
+            Known(self.0[i].map(|bits| operand_float(R::INFO.operands[i], bits)))
+        });
+        let partials: [Partial<Known<f32>>; N] = R::partials(operands, Known(None));
+        std::array::from_fn(|i| match partials.get(i) {
+            None | Some(Partial::Zero | Partial::Where(Known(Some(false)))) => false,
+            Some(Partial::Of(Known(Some(partial)))) => *partial != 0.0,
+            Some(_) => true,
+        })
     }
 
     #[inline]
@@ -92,7 +115,12 @@ impl Op {
     /// Per operand, whether its shadow can change the result's: false where the partial is 0 everywhere, as for `floor`, and for all
     /// operands of rows without derivative.
     pub fn carries(self) -> [bool; MAX_OPERANDS] {
-        self.visit(Carries)
+        self.carries_beside([None; MAX_OPERANDS])
+    }
+
+    /// The same where the bits of some operands are known: a factor of 0 lets no shadow of the other factor pass.
+    pub fn carries_beside(self, constants: [Option<u32>; MAX_OPERANDS]) -> [bool; MAX_OPERANDS] {
+        self.visit(Carries(constants))
     }
 }
 
@@ -107,6 +135,31 @@ mod tests {
         assert_eq!(Op::Select.carries(), [false, true, true]);
         assert_eq!(Op::Step.carries(), [false; 3]);
         assert_eq!(Op::IToF.carries(), [false; 3]);
+    }
+
+    #[test]
+    fn constants_can_keep_shadows_from_passing() {
+        let [zero, two, yes] = [Some(0), Some(2_f32.to_bits()), Some(1)];
+        assert_eq!(
+            Op::Mul.carries_beside([None, zero, None]),
+            [false, true, false]
+        );
+        assert_eq!(
+            Op::Mul.carries_beside([None, two, None]),
+            [true, true, false]
+        );
+        assert_eq!(
+            Op::Div.carries_beside([zero, None, None]),
+            [true, true, false]
+        );
+        assert_eq!(
+            Op::Mix.carries_beside([None, None, zero]),
+            [true, false, true]
+        );
+        assert_eq!(
+            Op::Select.carries_beside([yes, None, None]),
+            [false, true, false]
+        );
     }
 
     #[test]

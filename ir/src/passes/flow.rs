@@ -10,6 +10,7 @@
 
 use super::summary::{Summary, bit};
 use crate::module::*;
+use crate::ops::MAX_OPERANDS;
 use crate::types::{Lanes, Scalar};
 use std::ops::BitOr;
 
@@ -157,6 +158,7 @@ impl<'m> Flow<'m> {
             sources: Vec::new(),
             seeds: Vec::new(),
             calls: Vec::new(),
+            constants: vec![None; function.values.len()],
         };
         function.for_each_region(|region| build.region(region, wiring));
         let Build {
@@ -203,6 +205,8 @@ struct Build<'m> {
     sources: Vec<Node>,
     seeds: Vec<(u32, Seed)>,
     calls: Vec<(FuncId, &'m Inst)>,
+    /// By value: its bits, if it is a constant.
+    constants: Vec<Option<u32>>,
 }
 
 impl<'m> Build<'m> {
@@ -213,12 +217,19 @@ impl<'m> Build<'m> {
             match &inst.kind {
                 InstKind::Op(op) => {
                     if op.info().differentiable() {
-                        for (&arg, carries) in inst.args.iter().zip(op.carries()) {
+                        let mut constants = [None; MAX_OPERANDS];
+                        for (constant, arg) in constants.iter_mut().zip(&inst.args) {
+                            *constant = self.constants[arg.index()];
+                        }
+                        for (&arg, carries) in inst.args.iter().zip(op.carries_beside(constants)) {
                             if carries {
                                 self.edge(arg.0, inst.results.first.0);
                             }
                         }
                     }
+                }
+                InstKind::Const(bits) => {
+                    self.constants[inst.results.first.index()] = Some(*bits);
                 }
                 InstKind::Global(..) => {
                     if wiring.sources && self.is_float(inst.results.first) {
@@ -276,8 +287,7 @@ impl<'m> Build<'m> {
                         }
                     }
                 }
-                InstKind::Const(_)
-                | InstKind::Resource(_)
+                InstKind::Resource(_)
                 | InstKind::ArrayZero(_)
                 | InstKind::MakeClosure(_)
                 | InstKind::ClosureAdd

@@ -1,0 +1,56 @@
+//! No lane is idle: of every golden program each lane is removed in turn, by force, and something changes at one of 1,000 points.
+
+use crate::support::{header, path, programs};
+use adumbra::{Compiler, GlobalsLayout, Options, Sources, Type};
+use adumbra_fuzz::oracle::idle::{idle, lanes};
+use adumbra_ir::{FileId, text};
+
+const POINTS: u64 = 1_000;
+
+/// Longer programs have thousands of lanes, each of which wants the program evaluated anew: hours for the long shaders of the cost table.
+const MAX_LINES: usize = 200;
+
+/// The post's hit members, and a float for each further name that the header's `-g` options give.
+fn layout(text: &str) -> GlobalsLayout {
+    let options = header(text, "run").flat_map(str::split_whitespace);
+    let names = options.filter_map(|option| option.split_once('=').map(|(name, _)| name));
+    names.fold(GlobalsLayout::hit(), |layout, name| {
+        match layout.member(name) {
+            Some(_) => layout,
+            None => layout.with(name, Type::FLOAT).expect("a new name"),
+        }
+    })
+}
+
+#[test]
+fn no_lane_of_the_golden_programs_is_idle() {
+    let examples = path("../examples");
+    let mut files = programs("post");
+    files.extend(["eval_practical.adu", "procedural_uv.adu"].map(|name| examples.join(name)));
+    let mut removed = 0;
+    for file in files {
+        let source = std::fs::read_to_string(&file).expect("the program can be read");
+        if header(&source, "refused").next().is_some() || source.lines().count() > MAX_LINES {
+            continue;
+        }
+        for output_derivatives in [false, true] {
+            let options = Options {
+                output_derivatives,
+                ..Options::default()
+            };
+            let layout = layout(&source)
+                .with("x1", Type::FLOAT)
+                .and_then(|layout| layout.with("x2", Type::FLOAT))
+                .unwrap_or_else(|_| layout(&source));
+            let compiler = Compiler::new(layout).with_options(options);
+            let sources = Sources::new(file.display().to_string(), source.as_str());
+            let program = compiler.compile(&sources).expect("it compiles");
+            let ir = program.ir().expect("it was compiled here");
+            let module = text::parse(&ir, FileId::MAIN).expect("printed IR reads back");
+            removed += lanes(&module).len();
+            let found = idle(&module, POINTS);
+            assert!(found.is_empty(), "{}: {found:?} in\n{ir}", file.display());
+        }
+    }
+    assert!(removed > 100, "only {removed} lanes were tried");
+}
