@@ -1,7 +1,8 @@
 //! `f32` with errors on purpose: what rounding can do to a program.
 //!
-//! Every sum, product, quotient and smooth row is moved by one or two units in the last place, this way or that as its bits and `SALT` have
-//! it; salts 0 and 1, 2 and 3 err in opposite directions. How far results of different salts lie apart says how much of a result is rounding.
+//! Every sum, product, quotient and every row that is not exact is moved by one or two units in the last place, this way or that as its
+//! bits and `SALT` have it; salts 0 and 1, 2 and 3 err in opposite directions. How far results of different salts lie apart says how much
+//! of a result is rounding.
 
 use adumbra_ir::Op;
 use adumbra_ir::eval::{Number, Slot};
@@ -92,10 +93,11 @@ impl<const SALT: u32> Number for Noisy<SALT> {
             .collect();
         let found = f32::apply(op, &exact);
         // Choices and roundings to integers are exact, and so are integers as floats while they are small.
+        let info = op.info();
         let rounds = match op {
             Op::Neg => false,
             Op::IToF | Op::UToF => found.float.abs() >= (1 << f32::MANTISSA_DIGITS) as f32,
-            _ => matches!(op.info().class, Class::Linear | Class::Smooth),
+            _ => info.ulp > 0.0 || matches!(info.class, Class::Linear | Class::Smooth),
         };
         Slot {
             word: found.word,
