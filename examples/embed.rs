@@ -2,8 +2,7 @@
 //! texture request asks for.
 
 use adumbra::{
-    Compiler, Evaluator, Globals, GlobalsLayout, Instance, SampleRequest, Sampled, Sources,
-    TextureHost,
+    Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources,
 };
 
 const SHADER: &str = "
@@ -26,7 +25,7 @@ const TEXELS: f32 = 256.0;
 /// A texture that knows no pixels, only how blurred it would be.
 struct Levels;
 
-impl TextureHost for Levels {
+impl Host for Levels {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let along_x = request.dudx.hypot(request.dvdx);
         let along_y = request.dudy.hypot(request.dvdy);

@@ -5,7 +5,7 @@ use crate::globals::Globals;
 use crate::program::Instance;
 use adumbra_ir::Direction;
 use adumbra_ir::eval::{self, Number, Outcome, Point, Slot};
-use adumbra_ir::host::{Limits, TextureHost};
+use adumbra_ir::host::{Host, Limits};
 
 /// How far points move to each side, in pixels. Small against a pixel, and large enough that f64 keeps ten digits of the difference.
 pub const STEP: f64 = 1.0 / (1 << 17) as f64;
@@ -38,7 +38,7 @@ pub struct Difference {
 pub fn central_differences(
     instance: &Instance,
     globals: &Globals,
-    textures: &mut dyn TextureHost<f64>,
+    host: &mut dyn Host<f64>,
 ) -> Option<Vec<Difference>> {
     let module = instance.program().module()?;
     let options = eval::Options {
@@ -48,7 +48,7 @@ pub fn central_differences(
     };
     let start = widen(&point(globals, instance));
     let mut evaluate = |point: &Point<f64>| -> Option<Outcome<f64>> {
-        let outcome = eval::evaluate(module, point, &options, textures);
+        let outcome = eval::evaluate(module, point, &options, host);
         outcome.faults.stopped().is_none().then_some(outcome)
     };
     let middle = evaluate(&start)?;

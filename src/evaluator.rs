@@ -6,7 +6,7 @@ use crate::program::Instance;
 use crate::value::{HostValue, View};
 use adumbra_ir::eval::{self, Point, Slot};
 use adumbra_ir::host::{
-    ClosureArena, ClosureRef, Fault, Faults, Limits, SampleRequest, Sampled, TextureHost, leaving,
+    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, leaving,
     read_shadow,
 };
 use adumbra_ir::module::Output;
@@ -40,7 +40,7 @@ impl std::error::Error for NoReference {}
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTextures;
 
-impl<F> TextureHost<F> for NoTextures {
+impl<F> Host<F> for NoTextures {
     fn sample(&mut self, _: &SampleRequest<F>) -> Sampled {
         Sampled::Ready([1.0; 4])
     }
@@ -152,13 +152,11 @@ impl Evaluator {
     ///
     /// # Panics
     /// If the globals are laid out otherwise than the program's.
-    pub fn evaluate(&mut self, globals: &Globals, textures: &mut dyn TextureHost) -> Outcome {
+    pub fn evaluate(&mut self, globals: &Globals, host: &mut dyn Host) -> Outcome {
         let program = self.instance.program();
         assert_eq!(globals.layout(), program.globals(), "the program's layout");
         match &mut self.machine {
-            Machine::Point(machine) => {
-                machine.run(globals.words(), self.instance.inputs(), textures)
-            }
+            Machine::Point(machine) => machine.run(globals.words(), self.instance.inputs(), host),
             Machine::Reference(reference) => {
                 let module = program.module().expect("asked when it was made");
                 let point = point(globals, &self.instance);
@@ -166,7 +164,7 @@ impl Evaluator {
                     limits: reference.limits,
                     ..eval::Options::default()
                 };
-                let done = eval::evaluate(module, &point, &options, textures);
+                let done = eval::evaluate(module, &point, &options, host);
                 reference.outputs.clear();
                 let mut slots = done.outputs.iter();
                 for output in program.outputs() {
@@ -463,7 +461,7 @@ mod tests {
     /// Loses patience when asked for the second time.
     struct Impatient(u32);
 
-    impl TextureHost for Impatient {
+    impl Host for Impatient {
         fn sample(&mut self, _: &SampleRequest) -> Sampled {
             Sampled::Ready([0.0; 4])
         }

@@ -5,7 +5,7 @@
 //! derivative, the derivatives of whatever procedural mathematics led there.
 //!
 //! ```
-//! use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, SampleRequest, Sampled, Sources, TextureHost};
+//! use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, SampleRequest, Sampled, Sources, Host};
 //!
 //! // 1. What the host knows about a point.
 //! let layout = GlobalsLayout::hit();
@@ -25,7 +25,7 @@
 //!
 //! // 4. Textures stay with the host. A request carries the derivatives that choose the mip level.
 //! struct Wood;
-//! impl TextureHost for Wood {
+//! impl Host for Wood {
 //!     fn sample(&mut self, request: &SampleRequest) -> Sampled {
 //!         assert_eq!((request.u, request.dudx), (2.0, 0.02));
 //!         Sampled::Ready([0.5, 0.25, 0.125, 1.0])
@@ -58,7 +58,7 @@ mod value;
 
 pub use adumbra_frontend::limits::MAX_SOURCE;
 pub use adumbra_ir::host::{
-    DEFAULT_STEPS, Fault, FaultKind, Faults, Limits, SampleRequest, Sampled, TextureHost,
+    DEFAULT_STEPS, Fault, FaultKind, Faults, Host, Limits, SampleRequest, Sampled,
 };
 pub use adumbra_ir::module::{Input, Output};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};

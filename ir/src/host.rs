@@ -197,8 +197,8 @@ pub enum Sampled {
     Ready([f32; 4]),
 }
 
-/// What answers texture requests. The engines own no pixels.
-pub trait TextureHost<F = f32> {
+/// What a point asks while it is evaluated. The engines own no pixels and no clock.
+pub trait Host<F = f32> {
     /// Answers one request. Requests of a point come in the order in which it executes them, one for each sample executed.
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled;
 
@@ -213,7 +213,7 @@ pub trait TextureHost<F = f32> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConstantTexture(pub [f32; 4]);
 
-impl<F> TextureHost<F> for ConstantTexture {
+impl<F> Host<F> for ConstantTexture {
     fn sample(&mut self, _: &SampleRequest<F>) -> Sampled {
         Sampled::Ready(self.0)
     }

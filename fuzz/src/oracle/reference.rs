@@ -4,7 +4,7 @@ use super::observed::Observed;
 use crate::generate::Point;
 use adumbra_ir::Module;
 use adumbra_ir::eval::{self, Number, Options, Outcome, Slot};
-use adumbra_ir::host::{Limits, SampleRequest, Sampled, TextureHost};
+use adumbra_ir::host::{Host, Limits, SampleRequest, Sampled};
 
 /// Steps that a generated program may take. It means to take far fewer.
 pub const STEPS: u64 = 20_000;
@@ -24,7 +24,7 @@ pub struct Recorder {
     pub requests: Vec<SampleRequest>,
 }
 
-impl TextureHost for Recorder {
+impl Host for Recorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.requests.push(*request);
         // A difference in the last bit of a coordinate makes another colour.
@@ -52,7 +52,7 @@ impl<F> Default for Plain<F> {
     }
 }
 
-impl<F: Number> TextureHost<F> for Plain<F> {
+impl<F: Number> Host<F> for Plain<F> {
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled {
         self.requests.push(*request);
         let shade = (request.texture.0 % 4) as f32 / 8.0;

@@ -3,8 +3,8 @@
 use super::number::{operand_bits, operand_floats};
 use super::{Number, Options, Outcome, Point, Slot, Tally};
 use crate::host::{
-    CANCEL_PERIOD, ClosureArena, ClosureRef, FaultKind, Faults, SampleRequest, Sampled,
-    TextureHost, leaving,
+    CANCEL_PERIOD, ClosureArena, ClosureRef, FaultKind, Faults, Host, SampleRequest, Sampled,
+    leaving,
 };
 use crate::module::*;
 use crate::ops::Op;
@@ -31,7 +31,7 @@ pub(super) struct Machine<'a, F> {
     module: &'a Module,
     point: &'a Point<F>,
     options: &'a Options,
-    host: &'a mut dyn TextureHost<F>,
+    host: &'a mut dyn Host<F>,
     /// Where each global's scalars start.
     globals: Vec<usize>,
     frames: Vec<Frame<'a, F>>,
@@ -52,7 +52,7 @@ impl<'a, F: Number> Machine<'a, F> {
         module: &'a Module,
         point: &'a Point<F>,
         options: &'a Options,
-        host: &'a mut dyn TextureHost<F>,
+        host: &'a mut dyn Host<F>,
     ) -> Machine<'a, F> {
         let globals = module.globals.iter().scan(0, |next, global| {
             let start = *next;

@@ -18,7 +18,7 @@ mod number;
 mod tests;
 pub mod wide;
 
-use crate::host::{ClosureArena, Faults, Limits, TextureHost};
+use crate::host::{ClosureArena, Faults, Host, Limits};
 use crate::module::Module;
 use crate::types::{Lanes, Scalar};
 pub use number::{Number, Slot};
@@ -129,7 +129,7 @@ pub fn evaluate<F: Number>(
     module: &Module,
     point: &Point<F>,
     options: &Options,
-    host: &mut dyn TextureHost<F>,
+    host: &mut dyn Host<F>,
 ) -> Outcome<F> {
     machine::Machine::new(module, point, options, host).run()
 }

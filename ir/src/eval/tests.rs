@@ -476,7 +476,7 @@ fn unreachable_code_that_is_reached_stops_the_point() {
 /// Keeps requests, and answers with the coordinates.
 struct Recorder(Vec<SampleRequest>);
 
-impl TextureHost for Recorder {
+impl Host for Recorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.0.push(*request);
         Sampled::Ready([request.u, request.v, 0.5, 0.125])

@@ -2,7 +2,7 @@
 
 use super::{Random, generate};
 use crate::eval::{Number, Options, Outcome, Point, Shadows, Slot, evaluate};
-use crate::host::{SampleRequest, Sampled, TextureHost};
+use crate::host::{Host, SampleRequest, Sampled};
 use crate::module::*;
 use crate::passes::{self, PassOptions};
 use crate::span::FileId;
@@ -13,7 +13,7 @@ use crate::verify;
 #[derive(Default)]
 struct Recorder<F>(Vec<SampleRequest<F>>);
 
-impl<F: Number> TextureHost<F> for Recorder<F> {
+impl<F: Number> Host<F> for Recorder<F> {
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled {
         self.0.push(*request);
         Sampled::Ready([request.u.to_f32(), request.v.to_f32(), 0.5, 0.25])

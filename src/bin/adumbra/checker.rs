@@ -1,6 +1,6 @@
 //! The texture of a command without a renderer: a checker, and a record of what was asked of it.
 
-use adumbra::{JsonFloat, SampleRequest, Sampled, TextureHost};
+use adumbra::{Host, JsonFloat, SampleRequest, Sampled};
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +52,7 @@ impl Checker {
     }
 }
 
-impl TextureHost for Checker {
+impl Host for Checker {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.requests.push(*request);
         field(request.u.into(), request.v.into())
@@ -64,7 +64,7 @@ impl TextureHost for Checker {
 }
 
 /// For differences in f64, whose requests nobody asked for.
-impl TextureHost<f64> for Checker {
+impl Host<f64> for Checker {
     fn sample(&mut self, request: &SampleRequest<f64>) -> Sampled {
         field(request.u, request.v)
     }
@@ -142,7 +142,7 @@ mod tests {
     fn patience_ends_with_its_time_and_not_before() {
         let is_cancelled = |patience| {
             let mut checker = Checker::new(&Interrupt::default(), patience);
-            TextureHost::<f32>::is_cancelled(&mut checker)
+            Host::<f32>::is_cancelled(&mut checker)
         };
         assert!(is_cancelled(Some(Duration::ZERO)));
         assert!(!is_cancelled(Some(Duration::from_secs(86_400))));

@@ -4,9 +4,7 @@ use super::moves::read;
 use super::rows::offset;
 use super::state::{State, Threaded, next};
 use crate::bytecode::Opcode;
-use adumbra_ir::host::{
-    ClosureRef, FaultKind, SampleRequest, Sampled, TextureHost, leaving, read_shadow,
-};
+use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
 use adumbra_ir::module::{ClosureId, TextureId};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 
@@ -19,7 +17,7 @@ pub(super) unsafe fn sample<const RESULTS: usize>(
     _: f32,
     _: f32,
 ) -> *const Threaded {
-    // SAFETY: validation checked slots, shadows and the list; `run` lent the textures for as long as it goes on.
+    // SAFETY: validation checked slots, shadows and the list; `run` lent the host for as long as it goes on.
     unsafe {
         let [texture, u, v, list] = (*ip).words;
         let position = state.position(ip);
@@ -44,8 +42,8 @@ pub(super) unsafe fn sample<const RESULTS: usize>(
             dvdx: shadow(v, v_lanes, Direction::X),
             dvdy: shadow(v, v_lanes, Direction::Y),
         };
-        let textures: &mut dyn TextureHost = &mut *state.textures;
-        let Sampled::Ready(rgba) = textures.sample(&request);
+        let host: &mut dyn Host = &mut *state.host;
+        let Sampled::Ready(rgba) = host.sample(&request);
         let channels = if RESULTS == 1 { &rgba[3..] } else { &rgba[..3] };
         let slots = &state.lists[list as usize..][..RESULTS];
         for (&slot, channel) in slots.iter().zip(channels) {

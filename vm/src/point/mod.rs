@@ -16,9 +16,7 @@ mod rows;
 mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
-use adumbra_ir::host::{
-    ClosureArena, ConstantTexture, Faults, Limits, TextureHost, leaving, read_shadow,
-};
+use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use float_mode::FloatMode;
 use rows::Level;
@@ -89,7 +87,7 @@ impl PointMachine {
                 saved: vec![0; saved].into_boxed_slice(),
                 saved_top: 0,
                 globals: std::ptr::null(),
-                textures: std::ptr::null_mut::<ConstantTexture>(),
+                host: std::ptr::null_mut::<ConstantTexture>(),
                 closures: ClosureArena::default(),
                 arguments: Vec::with_capacity(program.most_arguments()),
                 faults: Faults::default(),
@@ -110,19 +108,14 @@ impl PointMachine {
     ///
     /// # Panics
     /// If `globals` or `inputs` have not as many words as the interface asks for.
-    pub fn run(
-        &mut self,
-        globals: &[u32],
-        inputs: &[u32],
-        textures: &mut dyn TextureHost,
-    ) -> Outcome {
+    pub fn run(&mut self, globals: &[u32], inputs: &[u32], host: &mut dyn Host) -> Outcome {
         assert_eq!(globals.len(), self.global_words, "words of the globals");
         assert_eq!(inputs.len(), self.input_words, "words of the inputs");
         for (slot, &word) in self.file[3 * self.outputs.len()..].iter_mut().zip(inputs) {
             *slot = word;
         }
         let mode = FloatMode::enter();
-        let finished = self.evaluate(globals, textures);
+        let finished = self.evaluate(globals, host);
         if finished {
             self.give_outputs();
         } else {
@@ -137,7 +130,7 @@ impl PointMachine {
         }
     }
 
-    fn evaluate(&mut self, globals: &[u32], textures: &mut dyn TextureHost) -> bool {
+    fn evaluate(&mut self, globals: &[u32], host: &mut dyn Host) -> bool {
         let state = &mut self.state;
         state.steps = state.limits.steps;
         state.elements = state.limits.array_elements;
@@ -149,9 +142,8 @@ impl PointMachine {
         }
         state.globals = globals.as_ptr();
         // SAFETY: only the lifetime changes, and the pointer is not used after this function.
-        state.textures = unsafe {
-            std::mem::transmute::<*mut dyn TextureHost, *mut (dyn TextureHost + 'static)>(textures)
-        };
+        state.host =
+            unsafe { std::mem::transmute::<*mut dyn Host, *mut (dyn Host + 'static)>(host) };
         if let Some(kind) = state.enter(1, self.entry.elements) {
             state.faults.add(kind, self.entry.span);
             return false;

@@ -1,7 +1,7 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
 use crate::bytecode::Bytecode;
-use adumbra_ir::host::{CANCEL_PERIOD, ClosureArena, FaultKind, Faults, Limits, TextureHost};
+use adumbra_ir::host::{CANCEL_PERIOD, ClosureArena, FaultKind, Faults, Host, Limits};
 use adumbra_ir::span::Span;
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ pub(super) struct State {
     pub(super) saved: Box<[u32]>,
     pub(super) saved_top: usize,
     pub(super) globals: *const u32,
-    pub(super) textures: *mut dyn TextureHost,
+    pub(super) host: *mut dyn Host,
     pub(super) closures: ClosureArena,
     /// Room for the arguments of a closure; empty in between.
     pub(super) arguments: Vec<u32>,
@@ -114,8 +114,8 @@ impl State {
     #[cold]
     #[inline(never)]
     fn is_cancelled(&mut self) -> bool {
-        // SAFETY: steps are taken during `run` only, which lent the textures for as long as it goes on.
-        unsafe { (*self.textures).is_cancelled() }
+        // SAFETY: steps are taken during `run` only, which lent the host for as long as it goes on.
+        unsafe { (*self.host).is_cancelled() }
     }
 
     /// What a function's entry takes from the limits, `depth` functions being active with it; which limit is met, if any.

@@ -1,6 +1,6 @@
 //! Modules from text, and running them.
 
-use adumbra_ir::host::{ConstantTexture, Limits, TextureHost};
+use adumbra_ir::host::{ConstantTexture, Host, Limits};
 use adumbra_ir::module::Module;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
@@ -68,7 +68,7 @@ pub(crate) fn int(text: &str, inputs: &[i32]) -> i32 {
 #[derive(Default)]
 pub(crate) struct Recorder(pub(crate) Vec<adumbra_ir::host::SampleRequest>);
 
-impl TextureHost for Recorder {
+impl Host for Recorder {
     fn sample(&mut self, request: &adumbra_ir::host::SampleRequest) -> adumbra_ir::host::Sampled {
         self.0.push(*request);
         adumbra_ir::host::Sampled::Ready([0.1, 0.2, 0.3, 0.4])

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::eval::{Options, Point, Shadows, Slot, evaluate};
-use crate::host::{Fault, Limits, SampleRequest, Sampled, TextureHost};
+use crate::host::{Fault, Host, Limits, SampleRequest, Sampled};
 use crate::module::*;
 use crate::passes::{dedupe::dedupe, fold::fold, prune::prune};
 use crate::random::generate;
@@ -16,7 +16,7 @@ const POINTS: u64 = 3;
 #[derive(Default)]
 struct Recorder(Vec<SampleRequest>);
 
-impl TextureHost for Recorder {
+impl Host for Recorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.0.push(*request);
         let texel = if request.u < request.v { 0.25 } else { 0.75 };
