@@ -1,6 +1,6 @@
 //! Derivatives the slow way: central differences of the f64 reference, to be held beside what automatic differentiation gives.
 
-use crate::evaluator::point;
+use crate::evaluator::reference::point;
 use crate::globals::Globals;
 use crate::program::Instance;
 use adumbra_ir::Direction;

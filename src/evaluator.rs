@@ -4,15 +4,18 @@ use crate::closure::ClosureView;
 use crate::globals::{AccessError, Dual, Globals};
 use crate::program::Instance;
 use crate::value::{HostValue, View};
-use adumbra_ir::eval::{self, Point, Slot};
 use adumbra_ir::host::{
-    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled, leaving,
-    read_shadow,
+    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
 };
-use adumbra_ir::module::Output;
-use adumbra_ir::{Diagnostic, Direction, Scalar, Type};
+use adumbra_ir::{Diagnostic, Scalar, Type};
 use adumbra_vm::{Outcome, PointMachine};
+use reference::Reference;
 use std::fmt;
+
+mod output;
+pub(crate) mod reference;
+
+pub use output::OutputView;
 
 /// What evaluates. All engines give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,31 +79,12 @@ enum Machine {
     Point(Box<PointMachine>),
 }
 
-/// The reference engine keeps nothing between points but what came of the last one.
-struct Reference {
-    limits: Limits,
-    faults: Faults,
-    closures: ClosureArena,
-    /// Value, ddx and ddy of each scalar of the outputs.
-    outputs: Vec<u32>,
-}
-
 impl fmt::Debug for Evaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Evaluator")
             .field("instance", &self.instance)
             .finish_non_exhaustive()
     }
-}
-
-/// An output of the last evaluation.
-#[derive(Clone, Copy, Debug)]
-pub struct OutputView<'a> {
-    output: &'a Output,
-    /// Value, ddx and ddy of each scalar.
-    words: &'a [u32],
-    closures: ClosureView<'a>,
-    second_order: bool,
 }
 
 impl Evaluator {
@@ -125,12 +109,7 @@ impl Evaluator {
     ) -> Result<Evaluator, NoReference> {
         let machine = match engine {
             Engine::Reference if instance.program().module().is_none() => return Err(NoReference),
-            Engine::Reference => Machine::Reference(Box::new(Reference {
-                limits,
-                faults: Faults::default(),
-                closures: ClosureArena::default(),
-                outputs: vec![0; 3 * scalars(instance)],
-            })),
+            Engine::Reference => Machine::Reference(Box::new(Reference::new(instance, limits))),
             Engine::Point => {
                 let program = instance.program().bytecode().clone();
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
@@ -157,29 +136,7 @@ impl Evaluator {
         assert_eq!(globals.layout(), program.globals(), "the program's layout");
         match &mut self.machine {
             Machine::Point(machine) => machine.run(globals.words(), self.instance.inputs(), host),
-            Machine::Reference(reference) => {
-                let module = program.module().expect("asked when it was made");
-                let point = point(globals, &self.instance);
-                let options = eval::Options {
-                    limits: reference.limits,
-                    ..eval::Options::default()
-                };
-                let done = eval::evaluate(module, &point, &options, host);
-                reference.outputs.clear();
-                let mut slots = done.outputs.iter();
-                for output in program.outputs() {
-                    output.ty.for_each_scalar(&mut |scalar| {
-                        let words = slots.next().map(|slot| words_leaving(slot, scalar));
-                        reference.outputs.extend(words.unwrap_or_default());
-                    });
-                }
-                reference.faults = done.faults;
-                reference.closures = done.closures;
-                match reference.faults.stopped() {
-                    None => Outcome::Finished,
-                    Some(_) => Outcome::Stopped,
-                }
-            }
+            Machine::Reference(reference) => reference.run(&self.instance, globals, host),
         }
     }
 
@@ -291,212 +248,5 @@ pub fn fault_finding(fault: Fault) -> Diagnostic {
     Diagnostic::new(code, fault.span, code.title()).here(what)
 }
 
-/// How many scalars come out.
-fn scalars(instance: &Instance) -> usize {
-    let outputs = instance.program().outputs().iter();
-    outputs.map(|output| output.ty.scalar_count()).sum()
-}
-
-/// The point as the reference engine takes it.
-pub(crate) fn point(globals: &Globals, instance: &Instance) -> Point {
-    let mut slots = Vec::new();
-    for member in globals.layout().members() {
-        let view = globals.view(member.name()).expect("its own member");
-        let mut words = view.map(|part| part.words());
-        member.ty().for_each_scalar(&mut |scalar| {
-            let (value, ddx, ddy) = (words.value.next(), words.ddx.next(), words.ddy.next());
-            let [value, ddx, ddy] = [value, ddx, ddy].map(Option::unwrap_or_default);
-            slots.push(match scalar {
-                Scalar::F32 => {
-                    let [value, ddx, ddy] = [value, ddx, ddy].map(f32::from_bits);
-                    Slot::float(value, [ddx, ddy])
-                }
-                _ => Slot::from_bits(scalar, value),
-            });
-        });
-    }
-    let mut inputs = Vec::new();
-    let mut words = instance.inputs().iter();
-    for input in instance.program().inputs() {
-        input.ty.for_each_scalar(&mut |scalar| {
-            let word = words.next().copied().unwrap_or_default();
-            inputs.push(Slot::from_bits(scalar, word));
-        });
-    }
-    Point {
-        globals: slots,
-        inputs,
-    }
-}
-
-/// Value, ddx and ddy of an output's scalar as they leave.
-fn words_leaving(slot: &Slot, scalar: Scalar) -> [u32; 3] {
-    if scalar != Scalar::F32 {
-        return [slot.bits(scalar), 0, 0];
-    }
-    let shadow = |direction| read_shadow(slot.shadow(direction));
-    [slot.float, shadow(Direction::X), shadow(Direction::Y)].map(|x| leaving(x).to_bits())
-}
-
-impl<'a> OutputView<'a> {
-    /// Its name.
-    pub fn name(&self) -> &'a str {
-        &self.output.name
-    }
-
-    /// Its type.
-    pub fn ty(&self) -> &'a Type {
-        &self.output.ty
-    }
-
-    /// Its value and its derivatives per pixel, which are zero where they were not asked for.
-    pub fn view(&self) -> Dual<View<'a>> {
-        let part = |part: usize| {
-            let words = self.words.get(part..).unwrap_or_default();
-            View::strided(&self.output.ty, words, 3)
-        };
-        Dual {
-            value: part(0),
-            ddx: part(1),
-            ddy: part(2),
-        }
-    }
-
-    /// Its value.
-    pub fn value(&self) -> View<'a> {
-        self.view().value
-    }
-
-    /// Its derivative along x, per pixel; zero where it was not asked for.
-    pub fn ddx(&self) -> View<'a> {
-        self.view().ddx
-    }
-
-    /// Its derivative along y, per pixel; zero where it was not asked for.
-    pub fn ddy(&self) -> View<'a> {
-        self.view().ddy
-    }
-
-    /// Whether it depends on a derivative, so that its own derivatives, which are given as zero, are of second order. Not known of programs
-    /// that were loaded.
-    pub fn is_second_order(&self) -> bool {
-        self.second_order
-    }
-
-    /// The closure that it is, if it is of type closure.
-    pub fn closure(&self) -> Option<ClosureView<'a>> {
-        matches!(self.output.ty, Type::Scalar(Scalar::Closure)).then_some(self.closures)
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Compiler, Engine, GlobalsLayout, Options, Sources};
-    use adumbra_ir::host::FaultKind;
-
-    const ENGINES: [Engine; 2] = [Engine::Reference, Engine::Point];
-
-    fn evaluators(text: &str, layout: GlobalsLayout, limits: Limits) -> [Evaluator; 2] {
-        let options = Options {
-            output_derivatives: true,
-            ..Options::default()
-        };
-        let compiler = Compiler::new(layout).with_options(options);
-        let program = compiler.compile(&Sources::new("test.adu", text)).unwrap();
-        let instance = Instance::new(&program);
-        ENGINES.map(|engine| Evaluator::with(&instance, engine, limits).unwrap())
-    }
-
-    #[test]
-    fn engines_give_the_same_words_closures_and_faults() {
-        let text = "texture2d wood; struct pair { float a; int n; };
-            shader s(int k = 3, out pair p, out closure c, out float3 v, out bool b) {
-                float3 x = global_value<position>;
-                p.a = x.x * x.y; p.n = k / (k - 3);
-                v = texture2d_sample<wood>(x.x, x.y) * x;
-                c = x.x * make_closure<glow>(v, k) + make_closure<glow>(x, 1);
-                b = x.z < 0;
-            }";
-        let [mut reference, mut point] = evaluators(text, GlobalsLayout::hit(), Limits::default());
-        let mut globals = Globals::new(reference.instance().program().globals());
-        let (value, ddx, ddy) = (
-            [1.5, -2.0, -0.0],
-            [0.25, f32::NAN, 1.0],
-            [0.0, 3.0, f32::INFINITY],
-        );
-        globals.set("position", value, ddx, ddy).unwrap();
-        reference.evaluate(&globals, &mut NoTextures);
-        point.evaluate(&globals, &mut NoTextures);
-        assert_eq!(reference.words(), point.words());
-        assert_eq!(reference.faults(), point.faults());
-        let closure =
-            |evaluator: &Evaluator| evaluator.output("c").unwrap().closure().unwrap().json();
-        assert_eq!(closure(&reference), closure(&point));
-        assert_eq!(
-            closure(&point).unwrap(),
-            r#"{"add":[{"mul":[1.5,{"closure":"glow","args":[[1.5,-2.0,-0.0],3]}]},{"closure":"glow","args":[[1.5,-2.0,-0.0],1]}]}"#
-        );
-        let p = point.output("p").unwrap();
-        assert_eq!(p.value().to_string(), "{ a: -3.0, n: 0 }");
-        assert_eq!(p.ddy().to_string(), "{ a: 4.5, n: 0 }");
-    }
-
-    #[test]
-    fn outputs_are_read_by_name_and_type() {
-        let text = "shader s(out float a, out int n) { a = 0.5; n = 7; }";
-        let [_, mut point] = evaluators(text, GlobalsLayout::new(), Limits::default());
-        point.evaluate(&Globals::new(&GlobalsLayout::new()), &mut NoTextures);
-        assert_eq!(point.get::<i32>("n").unwrap().value, 7);
-        assert_eq!(
-            point.get::<f32>("n").unwrap_err().to_string(),
-            "`n` is of type `int`, not `float`"
-        );
-        assert_eq!(
-            point.get::<f32>("b").unwrap_err().to_string(),
-            "there is no `b`"
-        );
-    }
-
-    /// Loses patience when asked for the second time.
-    struct Impatient(u32);
-
-    impl Host for Impatient {
-        fn sample(&mut self, _: &SampleRequest) -> Sampled {
-            Sampled::Ready([0.0; 4])
-        }
-
-        fn is_cancelled(&mut self) -> bool {
-            self.0 += 1;
-            self.0 == 2
-        }
-    }
-
-    #[test]
-    fn a_host_can_cancel_a_point() {
-        let text = "shader s(out int n) { while (true) n += 1; }";
-        let limits = Limits {
-            steps: u64::MAX,
-            ..Limits::default()
-        };
-        for mut evaluator in evaluators(text, GlobalsLayout::new(), limits) {
-            let globals = Globals::new(&GlobalsLayout::new());
-            let outcome = evaluator.evaluate(&globals, &mut Impatient(0));
-            assert_eq!(outcome, Outcome::Stopped);
-            let stopped = evaluator.faults().stopped().unwrap();
-            assert_eq!(stopped.kind, FaultKind::Cancelled);
-            assert_eq!(evaluator.get::<i32>("n").unwrap().value, 0);
-        }
-    }
-
-    #[test]
-    fn a_loaded_program_has_no_reference() {
-        let text = "shader s(out int n) { n = 1; }";
-        let [_, point] = evaluators(text, GlobalsLayout::new(), Limits::default());
-        let bytes = point.instance().program().to_bytecode();
-        let program = crate::Program::from_bytecode(&bytes).unwrap();
-        let instance = Instance::new(&program);
-        assert!(Evaluator::with(&instance, Engine::Reference, Limits::default()).is_err());
-        assert!(Evaluator::with(&instance, Engine::Point, Limits::default()).is_ok());
-    }
-}
+mod tests;

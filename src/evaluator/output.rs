@@ -1,0 +1,68 @@
+//! An output of the last evaluation, of whatever type.
+
+use crate::closure::ClosureView;
+use crate::globals::Dual;
+use crate::value::View;
+use adumbra_ir::module::Output;
+use adumbra_ir::{Scalar, Type};
+
+/// An output of the last evaluation.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputView<'a> {
+    pub(super) output: &'a Output,
+    /// Value, ddx and ddy of each scalar.
+    pub(super) words: &'a [u32],
+    pub(super) closures: ClosureView<'a>,
+    pub(super) second_order: bool,
+}
+
+impl<'a> OutputView<'a> {
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        &self.output.name
+    }
+
+    /// Its type.
+    pub fn ty(&self) -> &'a Type {
+        &self.output.ty
+    }
+
+    /// Its value and its derivatives per pixel, which are zero where they were not asked for.
+    pub fn view(&self) -> Dual<View<'a>> {
+        let part = |part: usize| {
+            let words = self.words.get(part..).unwrap_or_default();
+            View::strided(&self.output.ty, words, 3)
+        };
+        Dual {
+            value: part(0),
+            ddx: part(1),
+            ddy: part(2),
+        }
+    }
+
+    /// Its value.
+    pub fn value(&self) -> View<'a> {
+        self.view().value
+    }
+
+    /// Its derivative along x, per pixel; zero where it was not asked for.
+    pub fn ddx(&self) -> View<'a> {
+        self.view().ddx
+    }
+
+    /// Its derivative along y, per pixel; zero where it was not asked for.
+    pub fn ddy(&self) -> View<'a> {
+        self.view().ddy
+    }
+
+    /// Whether it depends on a derivative, so that its own derivatives, which are given as zero, are of second order. Not known of programs
+    /// that were loaded.
+    pub fn is_second_order(&self) -> bool {
+        self.second_order
+    }
+
+    /// The closure that it is, if it is of type closure.
+    pub fn closure(&self) -> Option<ClosureView<'a>> {
+        matches!(self.output.ty, Type::Scalar(Scalar::Closure)).then_some(self.closures)
+    }
+}

@@ -1,0 +1,102 @@
+//! The reference engine as an evaluator sees it: the walk over the intermediate representation, from a host's words and back to them.
+
+use crate::globals::Globals;
+use crate::program::Instance;
+use adumbra_ir::eval::{self, Point, Slot};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow};
+use adumbra_ir::{Direction, Scalar};
+use adumbra_vm::Outcome;
+
+/// It keeps nothing between points but what came of the last one.
+pub(super) struct Reference {
+    limits: Limits,
+    pub(super) faults: Faults,
+    pub(super) closures: ClosureArena,
+    /// Value, ddx and ddy of each scalar of the outputs.
+    pub(super) outputs: Vec<u32>,
+}
+
+impl Reference {
+    /// With outputs that are zero until something is evaluated.
+    pub(super) fn new(instance: &Instance, limits: Limits) -> Reference {
+        let outputs = instance.program().outputs().iter();
+        let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
+        Reference {
+            limits,
+            faults: Faults::default(),
+            closures: ClosureArena::default(),
+            outputs: vec![0; 3 * scalars],
+        }
+    }
+
+    /// Evaluates one point of a program that has a module.
+    pub(super) fn run(
+        &mut self,
+        instance: &Instance,
+        globals: &Globals,
+        host: &mut dyn Host,
+    ) -> Outcome {
+        let program = instance.program();
+        let module = program.module().expect("asked when it was made");
+        let options = eval::Options {
+            limits: self.limits,
+            ..eval::Options::default()
+        };
+        let done = eval::evaluate(module, &point(globals, instance), &options, host);
+        self.outputs.clear();
+        let mut slots = done.outputs.iter();
+        for output in program.outputs() {
+            output.ty.for_each_scalar(&mut |scalar| {
+                let words = slots.next().map(|slot| words_leaving(slot, scalar));
+                self.outputs.extend(words.unwrap_or_default());
+            });
+        }
+        self.faults = done.faults;
+        self.closures = done.closures;
+        match self.faults.stopped() {
+            None => Outcome::Finished,
+            Some(_) => Outcome::Stopped,
+        }
+    }
+}
+
+/// The point as the reference engine takes it.
+pub(crate) fn point(globals: &Globals, instance: &Instance) -> Point {
+    let mut slots = Vec::new();
+    for member in globals.layout().members() {
+        let view = globals.view(member.name()).expect("its own member");
+        let mut words = view.map(|part| part.words());
+        member.ty().for_each_scalar(&mut |scalar| {
+            let (value, ddx, ddy) = (words.value.next(), words.ddx.next(), words.ddy.next());
+            let [value, ddx, ddy] = [value, ddx, ddy].map(Option::unwrap_or_default);
+            slots.push(match scalar {
+                Scalar::F32 => {
+                    let [value, ddx, ddy] = [value, ddx, ddy].map(f32::from_bits);
+                    Slot::float(value, [ddx, ddy])
+                }
+                _ => Slot::from_bits(scalar, value),
+            });
+        });
+    }
+    let mut inputs = Vec::new();
+    let mut words = instance.inputs().iter();
+    for input in instance.program().inputs() {
+        input.ty.for_each_scalar(&mut |scalar| {
+            let word = words.next().copied().unwrap_or_default();
+            inputs.push(Slot::from_bits(scalar, word));
+        });
+    }
+    Point {
+        globals: slots,
+        inputs,
+    }
+}
+
+/// Value, ddx and ddy of an output's scalar as they leave.
+fn words_leaving(slot: &Slot, scalar: Scalar) -> [u32; 3] {
+    if scalar != Scalar::F32 {
+        return [slot.bits(scalar), 0, 0];
+    }
+    let shadow = |direction| read_shadow(slot.shadow(direction));
+    [slot.float, shadow(Direction::X), shadow(Direction::Y)].map(|x| leaving(x).to_bits())
+}
