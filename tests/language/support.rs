@@ -11,13 +11,20 @@ pub(crate) fn path(relative: &str) -> PathBuf {
         .join(relative)
 }
 
-/// Every `.adu` file in a folder below `tests/`, sorted.
+/// Every `.adu` file in a folder below `tests/` and in its subfolders, sorted.
 pub(crate) fn programs(folder: &str) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(path(folder))
-        .expect("the folder exists")
-        .map(|entry| entry.expect("the folder can be read").path())
-        .filter(|file| file.extension().is_some_and(|e| e == "adu"))
-        .collect();
+    let mut files = Vec::new();
+    let mut folders = vec![path(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder exists") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "adu") {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
     assert!(!files.is_empty(), "no programs in {folder}");
     files
