@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod eval;
 pub mod host;
 pub mod limits;
+pub mod link;
 pub mod module;
 pub mod ops;
 pub mod passes;

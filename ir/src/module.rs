@@ -102,7 +102,7 @@ pub struct Output {
 }
 
 /// What `make_closure` makes: a name and the types of the arguments as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClosureShape {
     /// The closure's name, for the host to interpret.
     pub name: String,

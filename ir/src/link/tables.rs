@@ -1,0 +1,159 @@
+//! The tables of the whole: what modules list by name is listed once, and functions are taken over.
+
+use crate::calls::callees;
+use crate::module::*;
+use crate::types::Type;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The whole in the making, and where everything of it came from.
+#[derive(Default)]
+pub(super) struct Tables<'a> {
+    module: Module,
+    globals: HashMap<(&'a str, &'a Type), u32>,
+    textures: HashMap<&'a str, u32>,
+    resources: HashMap<&'a str, u32>,
+    closures: HashMap<&'a ClosureShape, u32>,
+    /// By module, and what its textures are called: which of `ids`.
+    taken: HashMap<(*const Module, &'a [String]), usize>,
+    ids: Vec<Ids>,
+}
+
+/// What the ids of a module are in the whole, table by table.
+#[derive(Default)]
+pub(super) struct Ids {
+    functions: Vec<FuncId>,
+    globals: Vec<GlobalId>,
+    textures: Vec<TextureId>,
+    resources: Vec<ResourceId>,
+    closures: Vec<ClosureId>,
+}
+
+impl<'a> Tables<'a> {
+    /// Adds a function.
+    pub(super) fn reserve(&mut self, function: Function) -> FuncId {
+        self.module.functions.push(function);
+        FuncId(self.module.functions.len() as u32 - 1)
+    }
+
+    /// The tables as they are now.
+    pub(super) fn finish(self) -> Module {
+        self.module
+    }
+
+    /// A new name.
+    pub(super) fn name(&mut self, name: String) -> NameId {
+        self.module.names.push(name);
+        NameId(self.module.names.len() as u32 - 1)
+    }
+
+    /// What a module's ids become; the number is for [`ids`](Tables::ids). Its functions are taken over with it, but for the entry, unless it is called.
+    pub(super) fn take(&mut self, module: &'a Module, textures: &'a [String]) -> usize {
+        let key = (std::ptr::from_ref(module), textures);
+        if let Some(&known) = self.taken.get(&key) {
+            return known;
+        }
+        let whole = &mut self.module;
+        let mut ids = Ids::default();
+        for global in &module.globals {
+            let key = (global.name.as_str(), &global.ty);
+            let id = intern(&mut self.globals, &mut whole.globals, key, || {
+                global.clone()
+            });
+            ids.globals.push(GlobalId(id));
+        }
+        for name in textures {
+            let id = intern(&mut self.textures, &mut whole.textures, name, || {
+                name.clone()
+            });
+            ids.textures.push(TextureId(id));
+        }
+        for name in &module.resources {
+            let id = intern(&mut self.resources, &mut whole.resources, name, || {
+                name.clone()
+            });
+            ids.resources.push(ResourceId(id));
+        }
+        for shape in &module.closures {
+            let id = intern(&mut self.closures, &mut whole.closures, shape, || {
+                shape.clone()
+            });
+            ids.closures.push(ClosureId(id));
+        }
+
+        let is_called = (module.functions.iter().flat_map(callees)).any(|id| id == module.entry);
+        let stays = |id: usize| id != module.entry.index() || is_called;
+        let mut next = whole.functions.len() as u32;
+        for id in 0..module.functions.len() {
+            ids.functions.push(FuncId(next));
+            next += u32::from(stays(id));
+        }
+        let first_name = whole.names.len() as u32;
+        if module.functions.len() > 1 {
+            whole.names.extend_from_slice(&module.names);
+        }
+        for (_, function) in (module.functions.iter().enumerate()).filter(|&(id, _)| stays(id)) {
+            let mut function = function.clone();
+            let values = function.values.iter_mut().map(|value| &mut value.name);
+            let arrays = function.arrays.iter_mut().map(|array| &mut array.name);
+            for name in values.chain(arrays).flatten() {
+                name.0 += first_name;
+            }
+            for inst in function.regions.iter_mut().flat_map(|r| &mut r.insts) {
+                ids.rewrite(&mut inst.kind);
+            }
+            whole.functions.push(function);
+        }
+        self.ids.push(ids);
+        self.taken.insert(key, self.ids.len() - 1);
+        self.ids.len() - 1
+    }
+
+    /// What [`take`](Tables::take) found.
+    pub(super) fn ids(&self, taken: usize) -> &Ids {
+        &self.ids[taken]
+    }
+}
+
+impl Ids {
+    /// Replaces what an instruction says of the module's tables.
+    pub(super) fn rewrite(&self, kind: &mut InstKind) {
+        match kind {
+            InstKind::Global(id, _) => *id = self.globals[id.index()],
+            InstKind::Resource(id) => *id = self.resources[id.index()],
+            InstKind::Sample(id, _) => *id = self.textures[id.index()],
+            InstKind::MakeClosure(id) => *id = self.closures[id.index()],
+            InstKind::Call(id, _) => *id = self.functions[id.index()],
+            InstKind::Const(_)
+            | InstKind::Op(_)
+            | InstKind::Shadow(_)
+            | InstKind::ArrayZero(_)
+            | InstKind::ArrayCopy { .. }
+            | InstKind::Load(_)
+            | InstKind::Store(_)
+            | InstKind::ClosureAdd
+            | InstKind::ClosureScale
+            | InstKind::If(..)
+            | InstKind::Loop(_)
+            | InstKind::Block(_)
+            | InstKind::Yield
+            | InstKind::Break(_)
+            | InstKind::Continue(_)
+            | InstKind::Return
+            | InstKind::Unreachable => {}
+        }
+    }
+}
+
+/// The number of something in a list, to which it is added if it is new.
+fn intern<K: Hash + Eq, T>(
+    known: &mut HashMap<K, u32>,
+    list: &mut Vec<T>,
+    key: K,
+    make: impl FnOnce() -> T,
+) -> u32 {
+    *known.entry(key).or_insert_with(|| {
+        list.push(make());
+        list.len() as u32 - 1
+    })
+}
