@@ -245,7 +245,9 @@ pub fn fault_finding(fault: Fault) -> Diagnostic {
     } else {
         "here"
     };
-    Diagnostic::new(code, fault.span, code.title()).here(what)
+    Diagnostic::new(code, fault.span, code.title())
+        .here(what)
+        .help(fault.kind.help())
 }
 
 #[cfg(test)]

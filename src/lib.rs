@@ -44,6 +44,8 @@
 //! immutable and shared, evaluators own their memory. Errors are data ([`Findings`]); [`render`] turns them into text.
 
 mod arenas;
+#[cfg(doctest)]
+mod book;
 mod closure;
 mod compiler;
 mod differences;

@@ -73,6 +73,28 @@ impl FaultKind {
         !matches!(self, FaultKind::IndexOutOfRange | FaultKind::DivisionByZero)
     }
 
+    /// What can be done about it.
+    pub const fn help(self) -> &'static str {
+        match self {
+            FaultKind::IndexOutOfRange => {
+                "the nearest element was taken; keep the index between 0 and the length less one"
+            }
+            FaultKind::DivisionByZero => "the result is 0; ask whether the divisor is 0 before",
+            FaultKind::StepBudget => {
+                "let the loop or recursion end, or allow more steps (`--steps`, `Limits::steps`)"
+            }
+            FaultKind::CallDepth => "let the recursion end, or use a loop and an array",
+            FaultKind::ArraySize => {
+                "use smaller arrays, or let fewer functions with arrays be active at once"
+            }
+            FaultKind::ClosureSize => "add up the weights of equal closures before making one",
+            FaultKind::Unreachable => {
+                "the program was not made by the compiler; compile its source again"
+            }
+            FaultKind::Cancelled => "the host did not want to wait any longer",
+        }
+    }
+
     /// The code that it is reported under.
     pub const fn code(self) -> Code {
         match self {

@@ -1,0 +1,36 @@
+//! The Rust examples of the documentation, for rustdoc to run.
+
+#[doc = include_str!("../docs/errors/E0110.md")]
+struct ErrorsE0110;
+#[doc = include_str!("../docs/errors/E0505.md")]
+struct ErrorsE0505;
+#[doc = include_str!("../docs/errors/E0601.md")]
+struct ErrorsE0601;
+#[doc = include_str!("../docs/errors/E0603.md")]
+struct ErrorsE0603;
+#[doc = include_str!("../docs/errors/E0606.md")]
+struct ErrorsE0606;
+#[doc = include_str!("../docs/errors/E0611.md")]
+struct ErrorsE0611;
+#[doc = include_str!("../docs/errors/E0701.md")]
+struct ErrorsE0701;
+#[doc = include_str!("../docs/errors/E0702.md")]
+struct ErrorsE0702;
+#[doc = include_str!("../docs/errors/E0703.md")]
+struct ErrorsE0703;
+#[doc = include_str!("../docs/errors/E0704.md")]
+struct ErrorsE0704;
+#[doc = include_str!("../docs/errors/E0711.md")]
+struct ErrorsE0711;
+#[doc = include_str!("../docs/errors/E0712.md")]
+struct ErrorsE0712;
+#[doc = include_str!("../docs/errors/E0713.md")]
+struct ErrorsE0713;
+#[doc = include_str!("../docs/errors/E0714.md")]
+struct ErrorsE0714;
+#[doc = include_str!("../docs/errors/E0813.md")]
+struct ErrorsE0813;
+#[doc = include_str!("../docs/errors/E0815.md")]
+struct ErrorsE0815;
+#[doc = include_str!("../docs/errors/E0816.md")]
+struct ErrorsE0816;
