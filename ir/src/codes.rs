@@ -77,6 +77,8 @@ codes! {
     MissingReturn = 401 Error "a path without return";
     BreakOutsideLoop = 402 Error "break or continue outside a loop";
     BadReturn = 403 Error "a return that does not fit its function";
+    BadSwitch = 404 Error "a switch over something that is neither int nor uint";
+    DuplicateLabel = 405 Error "a label that stands twice in a switch";
     BadDerivative = 501 Error "a derivative of something that has none";
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";

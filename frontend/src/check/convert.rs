@@ -28,6 +28,8 @@ pub(super) enum Purpose {
     Index,
     /// A coordinate of a texture sample.
     Coordinate,
+    /// The label of a case.
+    Label,
     /// One of the values of `? :`.
     Choice,
     /// A shadow or value typed into a session.
@@ -144,6 +146,7 @@ impl<'a> Checker<'a, '_> {
             Purpose::Return => format!("the function returns {needs}, and this is {is}"),
             Purpose::Index => format!("an index is an int, and this is {is}"),
             Purpose::Coordinate => format!("a texture coordinate is {needs}, and this is {is}"),
+            Purpose::Label => format!("the labels of this `switch` are {needs}, and this is {is}"),
             Purpose::Choice => format!("the two values of `? :` are {needs} and {is}"),
             Purpose::Seed => format!("this should be {needs}, and is {is}"),
         };

@@ -19,6 +19,7 @@ mod resolve;
 mod session;
 mod statement;
 mod suggest;
+mod switch;
 pub mod tree;
 pub mod types;
 
@@ -124,9 +125,10 @@ struct LocalFacts {
     bits: Option<u32>,
 }
 
-/// A loop around the statement being checked.
+/// A loop or `switch` around the statement being checked: what `break` and `continue` mean.
 #[derive(Clone, Copy, Debug)]
-struct OpenLoop {
+struct Enclosing {
+    is_loop: bool,
     first_local: LocalId,
     changed_from: usize,
     breaks: bool,
@@ -141,8 +143,9 @@ type Shape = (Symbol, Vec<TypeId>);
 struct Body<'a> {
     locals: Vec<Local>,
     facts: Vec<LocalFacts>,
-    loops: Vec<OpenLoop>,
-    /// Variables written so far inside the open loops.
+    /// The loops and switches around, the innermost last.
+    enclosing: Vec<Enclosing>,
+    /// Variables written so far inside those.
     changed: Vec<LocalId>,
     /// What is done before the first statement.
     hoisted: Vec<Stmt<'a>>,

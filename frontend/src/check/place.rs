@@ -29,7 +29,7 @@ impl<'a> Checker<'a, '_> {
         }
         match root(value) {
             Ok(local) => {
-                if !self.body.loops.is_empty() || self.session.is_some() {
+                if !self.body.enclosing.is_empty() || self.session.is_some() {
                     self.body.changed.push(local);
                 }
                 true

@@ -5,13 +5,13 @@ use super::names::Value;
 use super::resolve::OpenLength;
 use super::tree::{self, Expr, ExprKind, FunctionId, Local, LocalId, Stmt};
 use super::types::TypeId;
-use super::{Checker, LocalFacts, OpenLoop};
+use super::{Checker, Enclosing, LocalFacts};
 use crate::ast::{self, StmtKind};
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
 /// Whether control comes out at the end of a statement.
-type Completes = bool;
+pub(super) type Completes = bool;
 
 pub(super) type Statements<'a> = BumpVec<'a, Stmt<'a>>;
 
@@ -84,7 +84,7 @@ impl<'a> Checker<'a, '_> {
         self.current = id;
         self.body.locals.clear();
         self.body.facts.clear();
-        self.body.loops.clear();
+        self.body.enclosing.clear();
         self.body.changed.clear();
         self.body.hoisted.clear();
         self.names.enter()
@@ -219,35 +219,19 @@ impl<'a> Checker<'a, '_> {
                 out.push(Stmt::Block(inner.into_bump_slice()));
                 completes
             }
-            StmtKind::Switch { value, cases } => {
-                self.expr(value);
-                let help = "write `if (n == 1) … else if (n == 2) …`";
-                self.not_built(span, "`switch` is", help);
-                self.body.loops.push(OpenLoop {
-                    first_local: LocalId(self.body.locals.len() as u32),
-                    changed_from: self.body.changed.len(),
-                    breaks: false,
-                    continues: false,
-                });
-                for case in *cases {
-                    let scope = self.names.enter();
-                    self.statements(case.statements);
-                    self.names.leave(scope);
-                }
-                self.body.loops.pop();
-                true
-            }
+            StmtKind::Switch { value, cases } => self.switch_statement(value, cases, span, out),
             StmtKind::Break => {
-                match self.body.loops.last_mut() {
-                    Some(open) => open.breaks = true,
+                match self.body.enclosing.last_mut() {
+                    Some(enclosing) => enclosing.breaks = true,
                     None => self.outside_loop("break", span),
                 }
                 out.push(Stmt::Break(span));
                 false
             }
             StmtKind::Continue => {
-                match self.body.loops.last_mut() {
-                    Some(open) => open.continues = true,
+                let mut enclosing = self.body.enclosing.iter_mut().rev();
+                match enclosing.find(|enclosing| enclosing.is_loop) {
+                    Some(enclosing) => enclosing.continues = true,
                     None => self.outside_loop("continue", span),
                 }
                 out.push(Stmt::Continue(span));
@@ -265,13 +249,17 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn outside_loop(&mut self, word: &str, span: Span) {
+        let around = match word {
+            "break" => "loop or `switch`",
+            _ => "loop",
+        };
         self.report(
             Diagnostic::new(
                 Code::BreakOutsideLoop,
                 span,
-                format!("there is no loop around this `{word}`"),
+                format!("there is no {around} around this `{word}`"),
             )
-            .here("outside any loop")
+            .here(format!("outside any {around}"))
             .help("use `return` to leave a function, `if` to skip statements"),
         );
     }
@@ -378,12 +366,7 @@ impl<'a> Checker<'a, '_> {
         span: Span,
         out: &mut Statements<'a>,
     ) -> Completes {
-        self.body.loops.push(OpenLoop {
-            first_local: LocalId(self.body.locals.len() as u32),
-            changed_from: self.body.changed.len(),
-            breaks: false,
-            continues: false,
-        });
+        self.enter_statement(true);
         let mut condition = None;
         if !header.tests_last {
             condition = self.loop_condition(header.conditions);
@@ -396,8 +379,7 @@ impl<'a> Checker<'a, '_> {
         if header.tests_last {
             condition = self.loop_condition(header.conditions);
         }
-        let open = self.body.loops.pop().expect("pushed above");
-        let changed = self.changed_since(&open);
+        let (open, changed) = self.leave_statement();
         out.push(Stmt::Loop(self.arena.alloc(tree::Loop {
             condition,
             tests_last: header.tests_last,
@@ -430,17 +412,30 @@ impl<'a> Checker<'a, '_> {
         }))
     }
 
-    /// The variables from outside the loop that were written inside, each once; they stay noted for the loops around it.
-    fn changed_since(&mut self, open: &OpenLoop) -> &'a [LocalId] {
+    /// Enters a loop, or a `switch`.
+    pub(super) fn enter_statement(&mut self, is_loop: bool) {
+        self.body.enclosing.push(Enclosing {
+            is_loop,
+            first_local: LocalId(self.body.locals.len() as u32),
+            changed_from: self.body.changed.len(),
+            breaks: false,
+            continues: false,
+        });
+    }
+
+    /// Leaves the innermost loop or `switch`: which jumps it met, and the variables from outside that were written inside, each once; they
+    /// stay noted for what is around it.
+    pub(super) fn leave_statement(&mut self) -> (Enclosing, &'a [LocalId]) {
+        let left = self.body.enclosing.pop().expect("one was entered");
         let facts = &self.body.facts;
         let outside =
-            |local: &LocalId| *local < open.first_local || facts[local.0 as usize].hoisted;
+            |local: &LocalId| *local < left.first_local || facts[local.0 as usize].hoisted;
         let changed = &mut self.body.changed;
-        let mut inside: Vec<LocalId> = changed.drain(open.changed_from..).filter(outside).collect();
+        let mut inside: Vec<LocalId> = changed.drain(left.changed_from..).filter(outside).collect();
         inside.sort_unstable();
         inside.dedup();
         changed.extend_from_slice(&inside);
-        self.arena.alloc_slice_copy(&inside)
+        (left, self.arena.alloc_slice_copy(&inside))
     }
 }
 

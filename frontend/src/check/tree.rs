@@ -94,6 +94,8 @@ pub enum Stmt<'a> {
     If(&'a If<'a>),
     /// `for`, `while`, `do`
     Loop(&'a Loop<'a>),
+    /// `switch`
+    Switch(&'a Switch<'a>),
     /// `break`
     Break(Span),
     /// `continue`
@@ -132,6 +134,34 @@ pub struct Loop<'a> {
     pub changed: &'a [LocalId],
     /// The whole statement.
     pub span: Span,
+}
+
+/// A `switch`.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch<'a> {
+    /// What is compared; an int or uint.
+    pub value: &'a Expr<'a>,
+    /// In order.
+    pub cases: &'a [Case<'a>],
+    /// Whether one of them is the `default`.
+    pub has_default: bool,
+    /// Variables from outside that the cases may change; in order, each once.
+    pub changed: &'a [LocalId],
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// The labels of a `switch` that stand together, and the statements behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The bits of the constants; each stands once in the whole `switch`.
+    pub labels: &'a [u32],
+    /// Whether `default` is among the labels.
+    pub is_default: bool,
+    /// What is done.
+    pub body: &'a [Stmt<'a>],
+    /// Whether control may fall from the end of `body` into the next case. Not so for the last one.
+    pub falls: bool,
 }
 
 /// An expression.

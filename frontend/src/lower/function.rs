@@ -25,7 +25,7 @@ pub(super) struct Body<'l, 'p, 'a> {
     pub(super) environment: Environment,
     /// The first slot of each variable.
     first_slots: Vec<u32>,
-    /// The loops around the statement being lowered.
+    /// The loops and switches around the statement being lowered.
     pub(super) targets: Vec<Target>,
     /// The old value, inside a compound assignment.
     pub(super) current: Values,

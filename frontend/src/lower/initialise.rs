@@ -21,7 +21,7 @@ impl<'a> Body<'_, '_, 'a> {
             return;
         }
         // An array is zero when its function begins, but not when a loop comes by again.
-        let is_new = self.targets.is_empty();
+        let is_new = !self.in_loop();
         let room = self.room(local, variable.ty, variable.span);
         self.start(local, room, init, is_new);
     }
@@ -126,7 +126,7 @@ impl<'a> Body<'_, '_, 'a> {
     /// A value made from nothing: zeros, constants, lists.
     pub(super) fn fresh(&mut self, expr: &Expr<'a>) -> Values {
         let mut room = self.temporary(expr.ty, expr.span);
-        let is_new = self.targets.is_empty();
+        let is_new = !self.in_loop();
         self.fill(&mut room, expr, is_new);
         room
     }

@@ -13,6 +13,7 @@ mod expression;
 mod function;
 mod initialise;
 mod statement;
+mod switch;
 
 use crate::check::tree::{FunctionId, Program};
 use crate::check::types::{TypeId, TypeKind};

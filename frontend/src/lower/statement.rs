@@ -12,12 +12,14 @@ use adumbra_ir::module::{InstKind, RegionId, ValueId};
 /// Where `break` and `continue` go, and what goes with them.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
-    looped: RegionId,
+    /// The region of the loop, or of the block that a `switch` is.
+    pub(super) region: RegionId,
+    pub(super) is_loop: bool,
     /// The block that a `continue` leaves; `None`: it goes to the loop.
     block: Option<RegionId>,
-    /// The slots that the loop carries.
+    /// The slots that every way out of the region hands over.
     carried: Vec<u32>,
-    breaks: bool,
+    pub(super) breaks: bool,
 }
 
 impl<'a> Body<'_, '_, 'a> {
@@ -40,21 +42,24 @@ impl<'a> Body<'_, '_, 'a> {
             Stmt::If(statement) => self.if_statement(statement),
             Stmt::Loop(statement) => self.loop_statement(statement),
             Stmt::Break(span) => {
-                let target = self.targets.last_mut().expect("inside a loop");
+                let target = self.target();
                 target.breaks = true;
-                let kind = InstKind::Break(target.looped);
+                let kind = InstKind::Break(target.region);
                 let values = self.carried();
                 self.builder.terminate(kind, values, span);
             }
             Stmt::Continue(span) => {
-                let target = self.targets.last().expect("inside a loop");
+                let mut targets = self.targets.iter().rev();
+                let target = targets.find(|target| target.is_loop);
+                let target = target.expect("inside a loop");
                 let kind = match target.block {
                     Some(block) => InstKind::Break(block),
-                    None => InstKind::Continue(target.looped),
+                    None => InstKind::Continue(target.region),
                 };
-                let values = self.carried();
+                let values = self.held(&target.carried);
                 self.builder.terminate(kind, values, span);
             }
+            Stmt::Switch(statement) => self.switch_statement(statement),
             Stmt::Return(value, span) => {
                 let values = match value {
                     Some(value) => self.values(value),
@@ -81,21 +86,43 @@ impl<'a> Body<'_, '_, 'a> {
         );
     }
 
-    fn target(&mut self) -> &mut Target {
-        self.targets.last_mut().expect("inside a loop")
+    /// Whether what is being lowered may run several times.
+    pub(super) fn in_loop(&self) -> bool {
+        self.targets.iter().any(|target| target.is_loop)
     }
 
-    /// What the variables that the innermost loop carries hold now.
-    fn carried(&mut self) -> Vec<ValueId> {
-        let target = self.targets.last().expect("inside a loop");
-        let slots = target.carried.iter();
+    /// The innermost target.
+    pub(super) fn target(&mut self) -> &mut Target {
+        self.targets.last_mut().expect("inside a loop or switch")
+    }
+
+    /// Makes the region that stands open the innermost target; it carries the scalar leaves of these variables.
+    pub(super) fn enter_target(&mut self, is_loop: bool, changed: &[LocalId]) {
+        let carried = self.scalar_slots(changed);
+        self.targets.push(Target {
+            region: self.builder.current(),
+            is_loop,
+            block: None,
+            carried,
+            breaks: false,
+        });
+    }
+
+    fn held(&self, slots: &[u32]) -> Vec<ValueId> {
+        let slots = slots.iter();
         slots
             .map(|&slot| self.environment.get(slot).value())
             .collect()
     }
 
-    /// Sets the slots that the innermost loop carries.
-    fn receive(&mut self, values: impl Iterator<Item = ValueId>) {
+    /// What the variables that the innermost target carries hold now.
+    pub(super) fn carried(&self) -> Vec<ValueId> {
+        let target = self.targets.last().expect("inside a loop or switch");
+        self.held(&target.carried)
+    }
+
+    /// Sets the slots that the innermost target carries.
+    pub(super) fn receive(&mut self, values: impl Iterator<Item = ValueId>) {
         for (index, value) in values.enumerate() {
             let slot = self.target().carried[index];
             self.set(slot, value);
@@ -116,13 +143,7 @@ impl<'a> Body<'_, '_, 'a> {
     fn loop_statement(&mut self, statement: &Loop<'a>) {
         let span = statement.span;
         let looped = self.builder.open_region();
-        let carried = self.scalar_slots(statement.changed);
-        self.targets.push(Target {
-            looped,
-            block: None,
-            carried,
-            breaks: false,
-        });
+        self.enter_target(true, statement.changed);
         let initial = self.carried();
         let types: Vec<Scalar> = initial
             .iter()
@@ -192,7 +213,7 @@ impl<'a> Body<'_, '_, 'a> {
         let leave = self.builder.open_region();
         let target = self.target();
         target.breaks = true;
-        let kind = InstKind::Break(target.looped);
+        let kind = InstKind::Break(target.region);
         let values = self.carried();
         self.builder.terminate(kind, values, span);
         self.builder.close_region();

@@ -198,10 +198,6 @@ fn one_error_each_at_file_level() {
         ("void f(texture2d t) {}", Code::BadVariableType),
         ("float f(float w[]) { return 1; }", Code::BadArraySize),
         ("shader_resource tab;", Code::NotBuiltYet),
-        (
-            "void f(int n) { switch (n) { case 1: break; default: f(2); } }",
-            Code::NotBuiltYet,
-        ),
     ];
     for (file, code) in files {
         assert_eq!(codes(file), [*code], "{file}");

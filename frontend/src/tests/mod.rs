@@ -7,6 +7,7 @@ mod limits;
 mod mutants;
 mod session;
 mod snippets;
+mod switch;
 mod values;
 
 use crate::check::tree::FunctionId;

@@ -1,0 +1,156 @@
+//! `switch`: labels known while compiling, cases that fall into the next, one scope for all of them.
+//!
+//! A variable declared in one case can be seen in the later ones, also where control jumped past its declaration: it is zero then. So
+//! it begins before the `switch`, and what was its declaration sets it.
+
+use super::Checker;
+use super::convert::Purpose;
+use super::statement::{Completes, Statements};
+use super::tree::{Case, Expr, ExprKind, Stmt, Switch};
+use super::types::TypeId;
+use crate::ast;
+use adumbra_ir::{Code, Diagnostic, Span};
+use bumpalo::collections::Vec as BumpVec;
+use std::collections::HashMap;
+
+/// The labels met so far, and where: by their bits, `None` for `default`.
+type Labels = HashMap<Option<u32>, Span>;
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn switch_statement(
+        &mut self,
+        value: &ast::Expr<'a>,
+        syntax: &[ast::Case<'a>],
+        span: Span,
+        out: &mut Statements<'a>,
+    ) -> Completes {
+        let value = self.switched(value);
+        let scope = self.names.enter();
+        self.enter_statement(false);
+        let mut known = Labels::new();
+        let mut cases = BumpVec::new_in(self.arena);
+        let mut labels = BumpVec::new_in(self.arena);
+        let mut is_default = false;
+        let mut completes = true;
+        for (index, case) in syntax.iter().enumerate() {
+            match self.label(case, value.ty, &mut known) {
+                Some(bits) => labels.push(bits),
+                None => is_default |= case.label.is_none(),
+            }
+            let is_last = index + 1 == syntax.len();
+            if case.statements.is_empty() && !is_last {
+                continue;
+            }
+            let (mut body, ends) = self.statements(case.statements);
+            if !is_last {
+                self.begin_before(&mut body, out);
+            }
+            cases.push(Case {
+                labels: std::mem::replace(&mut labels, BumpVec::new_in(self.arena))
+                    .into_bump_slice(),
+                is_default: std::mem::take(&mut is_default),
+                body: body.into_bump_slice(),
+                falls: ends && !is_last,
+            });
+            completes = ends;
+        }
+        let (left, changed) = self.leave_statement();
+        self.names.leave(scope);
+        let has_default = known.contains_key(&None);
+        out.push(Stmt::Switch(self.arena.alloc(Switch {
+            value: self.keep(value),
+            cases: cases.into_bump_slice(),
+            has_default,
+            changed,
+            span,
+        })));
+        completes || left.breaks || !has_default
+    }
+
+    /// What is compared.
+    fn switched(&mut self, value: &ast::Expr<'a>) -> Expr<'a> {
+        let value = self.expr(value);
+        if value.is_error() || value.ty.is_integer() {
+            return value;
+        }
+        let is = self.show(value.ty);
+        let help = match value.ty {
+            TypeId::FLOAT => "compare ranges with `if` and `else if`, or choose by `(int)x`",
+            TypeId::BOOL => "write `if (…) … else …`",
+            _ => "choose by one of its parts, or write `if (…) … else if (…) …`",
+        };
+        let message = format!("a `switch` chooses by an int or uint, and this is {is}");
+        self.report(
+            Diagnostic::new(Code::BadSwitch, value.span, message)
+                .here(format!("this is {is}"))
+                .help(help),
+        );
+        Expr::error(value.span)
+    }
+
+    /// The bits of a label; nothing for `default`, and for what was reported.
+    fn label(&mut self, case: &ast::Case<'a>, ty: TypeId, known: &mut Labels) -> Option<u32> {
+        let (bits, span) = match case.label {
+            None => (
+                None,
+                Span {
+                    end: case.span.start + "default".len() as u32,
+                    ..case.span
+                },
+            ),
+            Some(label) => {
+                let value = self.expr(label);
+                let value = self.convert(value, ty, Purpose::Label);
+                if value.is_error() {
+                    return None;
+                }
+                let bits = self.fold_scalar(&value);
+                if bits.is_none() {
+                    let message = "a label must be known before shading begins";
+                    self.report(
+                        Diagnostic::new(Code::NotConstant, value.span, message)
+                            .here("not a constant")
+                            .help("labels are numbers and constants; compare what depends on the point with `if (…) … else if (…) …`"),
+                    );
+                    return None;
+                }
+                (bits, label.span)
+            }
+        };
+        if let Some(&first) = known.get(&bits) {
+            let message = match case.label {
+                Some(_) => "this label stands twice in one `switch`",
+                None => "a `switch` has one `default`",
+            };
+            self.report(
+                Diagnostic::new(Code::DuplicateLabel, span, message)
+                    .here("a second time")
+                    .label(first, "the first time")
+                    .help("control could only go to one of them: remove the other, or join their statements"),
+            );
+            return None;
+        }
+        known.insert(bits, span);
+        bits
+    }
+
+    /// Lets the variables of a case begin before the `switch`, since later cases see them.
+    fn begin_before(&mut self, body: &mut Statements<'a>, out: &mut Statements<'a>) {
+        for statement in body {
+            let Stmt::Declare(local, init) = *statement else {
+                continue;
+            };
+            out.push(Stmt::Declare(local, None));
+            let variable = self.body.locals[local.0 as usize];
+            let expr = |kind, span| Expr {
+                kind,
+                ty: variable.ty,
+                span,
+            };
+            let value = init.map_or_else(|| expr(ExprKind::Zero, variable.span), |init| *init);
+            let place = expr(ExprKind::Local(local), variable.span);
+            let set = ExprKind::Assign(self.keep(place), self.keep(value));
+            *statement = Stmt::Expr(self.keep(expr(set, variable.span)));
+        }
+    }
+}

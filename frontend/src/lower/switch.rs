@@ -1,0 +1,99 @@
+//! `switch`: a block with one branch for each case, which `break` leaves.
+//!
+//! The branches stand side by side, so that bodies are lowered once and nothing nests with the number of cases. A case is entered where
+//! one of its labels matches or control falls in from the one before; a case that falls into the next therefore yields whether it was
+//! entered. That suffices: whoever comes by a case that was entered before it has fallen through all between.
+
+use super::function::{Body, Values};
+use crate::check::tree::Switch;
+use adumbra_ir::module::{InstKind, ValueId};
+use adumbra_ir::{Op, Scalar, Span};
+
+impl<'a> Body<'_, '_, 'a> {
+    pub(super) fn switch_statement(&mut self, statement: &Switch<'a>) {
+        let span = statement.span;
+        let value = self.value(statement.value);
+        let block = self.builder.open_region();
+        self.enter_target(false, statement.changed);
+        let before = self.carried();
+        let types: Vec<Scalar> = before.iter().map(|&value| self.builder.ty(value)).collect();
+        let mut entered = None;
+        for (index, case) in statement.cases.iter().enumerate() {
+            let is_last = index + 1 == statement.cases.len();
+            if is_last && statement.has_default {
+                // Somewhere control has to go in, and it was nowhere before, or fell through to here.
+                self.statements(case.body);
+                break;
+            }
+            let matches = match case.is_default {
+                false => self.is_any(value, case.labels.iter(), span),
+                true => {
+                    let later = statement.cases[index + 1..].iter();
+                    let known = self.is_any(value, later.flat_map(|case| case.labels), span);
+                    self.builder.op(Op::LNot, &[known], span)
+                }
+            };
+            let enters = match entered {
+                Some(entered) => self.builder.op(Op::Or, &[entered, matches], span),
+                None => matches,
+            };
+            let whether = |body: &mut Self, entered: bool| match case.falls {
+                true => {
+                    let bits = u32::from(entered);
+                    Values::from_elem(body.builder.constant(Scalar::Bool, bits, span).into(), 1)
+                }
+                false => Values::new(),
+            };
+            let values = self.branch(
+                enters,
+                |body| {
+                    body.statements(case.body);
+                    match body.builder.is_terminated() {
+                        true => Values::new(),
+                        false => whether(body, true),
+                    }
+                },
+                |body| whether(body, false),
+                span,
+            );
+            entered = values.first().map(|slot| slot.value());
+        }
+        let ends = !self.builder.is_terminated();
+        if ends {
+            let values = self.carried();
+            self.builder.terminate(InstKind::Yield, values, span);
+        }
+        self.builder.close_region();
+        let goes_on = ends || self.target().breaks;
+        let results = match goes_on {
+            true => types,
+            false => Vec::new(),
+        };
+        let results = self.builder.inst(InstKind::Block(block), [], results, span);
+        match goes_on {
+            true => self.receive(results.iter()),
+            false => self.builder.terminate(InstKind::Unreachable, [], span),
+        }
+        self.targets.pop();
+    }
+
+    /// Whether the value is one of the labels.
+    fn is_any<'l>(
+        &mut self,
+        value: ValueId,
+        labels: impl Iterator<Item = &'l u32>,
+        span: Span,
+    ) -> ValueId {
+        let ty = self.builder.ty(value);
+        let mut any = None;
+        for &bits in labels {
+            let label = self.builder.constant(ty, bits, span);
+            let is_it = self.builder.op(Op::IEq, &[value, label], span);
+            any = Some(match any {
+                Some(any) => self.builder.op(Op::Or, &[any, is_it], span),
+                None => is_it,
+            });
+        }
+        any.unwrap_or_else(|| self.builder.constant(Scalar::Bool, 0, span))
+    }
+}
