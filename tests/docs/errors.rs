@@ -50,6 +50,45 @@ fn every_code_has_a_page_that_shows_it_and_its_mend() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The page that lists them all.
+fn index() -> String {
+    let mut text = String::from(
+        "# Errors and warnings\n\nEach finding has a code, each code a page: why it is wrong, an example, its report, and the mend. \
+         `E` is an error, `W` a warning.\n",
+    );
+    let mut last = None;
+    for &code in Code::ALL {
+        let section = match code as u16 / 100 {
+            1 => "Text and grammar",
+            2 => "Names and declarations",
+            3 => "Types",
+            4 => "Statements and flow",
+            5 => "Derivatives, textures, closures, the host",
+            6 => "Limits",
+            7 => "IR text and bytecode files",
+            8 => "While a point runs",
+            other => panic!("codes {other}xx have no section"),
+        };
+        if last != Some(section) {
+            text += &format!("\n## {section}\n\n");
+        }
+        last = Some(section);
+        text += &format!("- [{code}]({code}.md) {}\n", code.title());
+    }
+    text
+}
+
+#[test]
+fn the_index_lists_every_code() {
+    let path = crate::folder().join("errors/index.md");
+    if crate::blesses() {
+        std::fs::write(&path, index()).expect("the page can be written");
+    }
+    let text = std::fs::read_to_string(path).expect("the page exists");
+    let difference = crate::page::difference("errors/index.md", &text, &index());
+    assert_eq!(difference, None);
+}
+
 #[test]
 fn every_page_has_a_code() {
     for page in std::fs::read_dir(crate::folder().join("errors")).expect("the folder exists") {

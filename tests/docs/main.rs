@@ -47,15 +47,19 @@ fn name(page: &Path) -> String {
     inside.display().to_string()
 }
 
+/// Whether pages are to be brought up to date instead of compared.
+fn blesses() -> bool {
+    std::env::var_os("ADUMBRA_BLESS").is_some()
+}
+
 #[test]
 fn what_pages_show_is_what_happens() {
-    let bless = std::env::var_os("ADUMBRA_BLESS").is_some();
     let mut wrong = Vec::new();
     for path in pages() {
         let text = std::fs::read_to_string(&path).expect("a page is text");
         let replayed = replay::replay(&name(&path), &text);
         wrong.extend(replayed.complaints);
-        if bless && replayed.text != text {
+        if blesses() && replayed.text != text {
             std::fs::write(&path, &replayed.text).expect("the page can be written");
         } else {
             wrong.extend(page::difference(&name(&path), &text, &replayed.text));
@@ -79,5 +83,24 @@ fn every_page_with_rust_is_given_to_rustdoc() {
             wrong.push(format!("{} {verb} line in src/book.rs", name(&path)));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn links_lead_to_pages_and_the_summary_leads_to_all() {
+    let mut wrong = Vec::new();
+    let mut reached = vec![folder().join("SUMMARY.md")];
+    for path in pages() {
+        let text = std::fs::read_to_string(&path).expect("a page is text");
+        for link in page::links(&text) {
+            let target = path.parent().expect("a folder").join(&link);
+            match target.canonicalize() {
+                Ok(target) => reached.push(target),
+                Err(_) => wrong.push(format!("{}: {link} is not there", name(&path))),
+            }
+        }
+    }
+    let lost = pages().into_iter().filter(|page| !reached.contains(page));
+    wrong.extend(lost.map(|page| format!("nothing leads to {}", name(&page))));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -61,6 +61,18 @@ pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
     found
 }
 
+/// Where the links of a page lead, but for those into the world, without the place in the page.
+pub(crate) fn links(page: &str) -> Vec<String> {
+    let link = |event| match event {
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            let file = dest_url.split('#').next().unwrap_or_default().to_owned();
+            (!file.is_empty() && !file.contains("://")).then_some(file)
+        }
+        _ => None,
+    };
+    Parser::new(page).filter_map(link).collect()
+}
+
 /// Where two versions of a page part, for people.
 pub(crate) fn difference(name: &str, now: &str, then: &str) -> Option<String> {
     let at = now
