@@ -3,7 +3,7 @@
 //! ```text
 //! // source: WHERE                           where the expected values are from; every program of `tests/lang` says it
 //! // run: OPTIONS                            each run checks the lines up to the next one, on every engine
-//! // out: NAME = VALUE [: DDX : DDY] [~ T]   an output; floats within the tolerance T (default 1e-6); shadows need --derivs
+//! // out: NAME = VALUE [: DDX : DDY] [~ T]   an output; floats within T (default 1e-6; at 0 the same float); shadows need --derivs
 //! // sample: TEXTURE U V : DUDX DUDY DVDX DVDY [~ T]
 //! // closure: OUTPUT = NAME                  the output is a leaf of that name
 //! // tree: OUTPUT = JSON                     the output is exactly that closure tree, as the command prints it
@@ -113,7 +113,7 @@ fn is(found: &Value, expected: &str, tolerance: f64) -> bool {
         _ => {
             let expected: f64 = expected.parse().expect("a number");
             let found = number(found);
-            found == expected
+            found as f32 == expected as f32
                 || found.is_nan() && expected.is_nan()
                 || close(found, expected, tolerance)
         }

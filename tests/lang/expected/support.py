@@ -4,6 +4,10 @@ import inspect
 import struct
 
 
+class Held(float):
+    """A float whose derivative the language holds to be 0, because it is a derivative itself."""
+
+
 def within(tolerance):
     """States the tolerance of a function's floats, relative or absolute, whichever is wider."""
 
