@@ -1,7 +1,7 @@
 //! Derivatives the slow way: central differences of the f64 reference, to be held beside what automatic differentiation gives.
 
 use crate::evaluator::reference::point;
-use crate::globals::Globals;
+use crate::globals::PointGlobals;
 use crate::program::Instance;
 use adumbra_ir::Direction;
 use adumbra_ir::eval::{self, Number, Outcome, Point, Slot};
@@ -35,12 +35,18 @@ pub struct Difference {
 /// assert!((differences[0].derivatives[0] - 6.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn central_differences(
+///
+/// # Panics
+/// If the globals are laid out otherwise than the program's.
+pub fn central_differences<G: PointGlobals>(
     instance: &Instance,
-    globals: &Globals,
+    globals: &G,
     host: &mut dyn Host<f64>,
 ) -> Option<Vec<Difference>> {
-    let module = instance.program().module()?;
+    let program = instance.program();
+    let module = program.module()?;
+    let globals = globals.words_as(program.globals());
+    let globals = globals.expect("the globals are laid out as the program's");
     let options = eval::Options {
         limits: Limits::default(),
         path: true,

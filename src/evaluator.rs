@@ -1,7 +1,8 @@
 //! Evaluation of points, by whichever engine.
 
 use crate::closure::ClosureView;
-use crate::globals::{AccessError, Dual, Globals};
+use crate::dual::Dual;
+use crate::globals::{AccessError, PointGlobals};
 use crate::program::Instance;
 use crate::value::{HostValue, View};
 use adumbra_ir::host::{
@@ -126,16 +127,18 @@ impl Evaluator {
         &self.instance
     }
 
-    /// Evaluates one point. Texture requests go to the host in the order in which they are executed. What comes out stays readable until the next
-    /// evaluation.
+    /// Evaluates one point. Its globals are read where they stand, be it a struct of the host ([`ShaderGlobals`](crate::ShaderGlobals)) or
+    /// [`Globals`](crate::Globals). Texture requests go to the host in the order in which they are executed. What comes out stays readable until
+    /// the next evaluation.
     ///
     /// # Panics
     /// If the globals are laid out otherwise than the program's.
-    pub fn evaluate(&mut self, globals: &Globals, host: &mut dyn Host) -> Outcome {
-        let program = self.instance.program();
-        assert_eq!(globals.layout(), program.globals(), "the program's layout");
+    pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
+        let layout = self.instance.program().globals();
+        let globals = globals.words_as(layout);
+        let globals = globals.expect("the globals are laid out as the program's");
         match &mut self.machine {
-            Machine::Point(machine) => machine.run(globals.words(), self.instance.inputs(), host),
+            Machine::Point(machine) => machine.run(globals, self.instance.inputs(), host),
             Machine::Reference(reference) => reference.run(&self.instance, globals, host),
         }
     }

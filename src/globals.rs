@@ -3,10 +3,17 @@
 //! The layout is the one of the SORT post: members in the order declared, each as value, ddx, ddy, each of those as packed
 //! four-byte scalars. Members that cannot have a derivative (int, uint, bool) have the room all the same; what is in it means nothing.
 
+use crate::dual::Dual;
 use crate::value::{HostValue, View};
 use adumbra_ir::{Scalar, Type};
+use host_struct::{Comparing, Listing};
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
+
+mod host_struct;
+
+pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
 
 /// The members of a host's globals, in order.
 ///
@@ -20,11 +27,21 @@ use std::sync::Arc;
 /// assert_eq!(layout.size(), 24);
 /// # Ok::<(), adumbra::LayoutError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct GlobalsLayout {
     members: Arc<Vec<GlobalMember>>,
     words: usize,
+    /// The struct of the host that it was made from, known to have these members.
+    of: Option<TypeId>,
 }
+
+impl PartialEq for GlobalsLayout {
+    fn eq(&self, other: &GlobalsLayout) -> bool {
+        self.members == other.members
+    }
+}
+
+impl Eq for GlobalsLayout {}
 
 /// One member of a host's globals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +102,7 @@ impl GlobalMember {
     }
 
     /// The words of its value (0), ddx (1) or ddy (2).
-    fn part(&self, part: usize) -> std::ops::Range<usize> {
+    pub(crate) fn part(&self, part: usize) -> std::ops::Range<usize> {
         let count = self.ty.scalar_count();
         let start = self.start + part * count;
         start..start + count
@@ -96,6 +113,24 @@ impl GlobalsLayout {
     /// No globals.
     pub fn new() -> GlobalsLayout {
         GlobalsLayout::default()
+    }
+
+    /// The members of a struct of the host.
+    ///
+    /// # Panics
+    /// If the trait was implemented by hand and gives two members one name.
+    pub fn of<S: ShaderGlobals>() -> GlobalsLayout {
+        let mut listing = Listing::default();
+        S::members::<Listing>(&mut listing);
+        GlobalsLayout {
+            of: Some(TypeId::of::<S>()),
+            ..listing.0
+        }
+    }
+
+    /// Whether its members are those of the struct.
+    pub(crate) fn is_of<S: ShaderGlobals>(&self) -> bool {
+        self.of == Some(TypeId::of::<S>()) || Comparing::is_same::<S>(self)
     }
 
     /// The six members that a hit of the SORT renderer has: uvw, position, normal, gnormal, I and tangent, each a float3.
@@ -125,6 +160,7 @@ impl GlobalsLayout {
         if !allowed {
             return Err(LayoutError::Type(ty.to_string()));
         }
+        self.of = None;
         let start = self.words;
         self.words += 3 * ty.scalar_count();
         Arc::make_mut(&mut self.members).push(GlobalMember { name, ty, start });
@@ -160,28 +196,6 @@ impl GlobalsLayout {
 pub struct Globals {
     layout: GlobalsLayout,
     words: Vec<u32>,
-}
-
-/// A value with its changes per pixel along x and y.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dual<T> {
-    /// The value.
-    pub value: T,
-    /// Its derivative along x, per pixel.
-    pub ddx: T,
-    /// Its derivative along y, per pixel.
-    pub ddy: T,
-}
-
-impl<T> Dual<T> {
-    /// The same done to the value and both derivatives.
-    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Dual<U> {
-        Dual {
-            value: f(self.value),
-            ddx: f(self.ddx),
-            ddy: f(self.ddy),
-        }
-    }
 }
 
 /// Why something named cannot be set or read: a global, an input or an output.

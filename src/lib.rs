@@ -49,6 +49,7 @@ mod book;
 mod closure;
 mod compiler;
 mod differences;
+mod dual;
 mod entry;
 mod evaluator;
 mod globals;
@@ -58,6 +59,7 @@ mod sources;
 mod stats;
 mod value;
 
+pub use adumbra_derive::ShaderGlobals;
 pub use adumbra_frontend::limits::MAX_SOURCE;
 pub use adumbra_ir::host::{
     DEFAULT_STEPS, Fault, FaultKind, Faults, Host, Limits, SampleRequest, Sampled,
@@ -73,9 +75,13 @@ pub use arenas::MAX_KEPT_ARENA;
 pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};
 pub use compiler::{Compiler, Findings, Options};
 pub use differences::{Difference, STEP, central_differences};
+pub use dual::Dual;
 pub use entry::{Entries, EntryKind, Given, entries, item_at};
 pub use evaluator::{Engine, Evaluator, NoReference, NoTextures, OutputView, fault_finding};
-pub use globals::{AccessError, Dual, GlobalMember, Globals, GlobalsLayout, LayoutError};
+pub use globals::{
+    AccessError, Flag, GlobalMember, GlobalValue, Globals, GlobalsLayout, LayoutError, Member,
+    MemberVisitor, PointGlobals, ShaderGlobals,
+};
 pub use program::{Instance, Program};
 pub use sources::{Place, SourceFile, Sources};
 pub use stats::{Phases, Stats};

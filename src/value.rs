@@ -1,5 +1,6 @@
 //! Values as a host sees them: Rust types in, Rust types out, and a view of any type for those who print.
 
+use crate::globals::Flag;
 use adumbra_ir::{Scalar, Type};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::fmt;
@@ -43,6 +44,7 @@ host_scalars! {
     i32, I32, value => value as u32, word => word as i32;
     u32, U32, value => value, word => word;
     bool, Bool, value => u32::from(value), word => word != 0;
+    Flag, Bool, value => u32::from(bool::from(value)), word => Flag::from(word != 0);
 }
 
 macro_rules! host_floats {

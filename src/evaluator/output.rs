@@ -1,7 +1,7 @@
 //! An output of the last evaluation, of whatever type.
 
 use crate::closure::ClosureView;
-use crate::globals::Dual;
+use crate::dual::Dual;
 use crate::value::View;
 use adumbra_ir::module::Output;
 use adumbra_ir::{Scalar, Type};

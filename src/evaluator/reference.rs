@@ -1,6 +1,5 @@
 //! The reference engine as an evaluator sees it: the walk over the intermediate representation, from a host's words and back to them.
 
-use crate::globals::Globals;
 use crate::program::Instance;
 use adumbra_ir::eval::{self, Point, Slot};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow};
@@ -33,7 +32,7 @@ impl Reference {
     pub(super) fn run(
         &mut self,
         instance: &Instance,
-        globals: &Globals,
+        globals: &[u32],
         host: &mut dyn Host,
     ) -> Outcome {
         let program = instance.program();
@@ -61,14 +60,17 @@ impl Reference {
 }
 
 /// The point as the reference engine takes it.
-pub(crate) fn point(globals: &Globals, instance: &Instance) -> Point {
+pub(crate) fn point(globals: &[u32], instance: &Instance) -> Point {
     let mut slots = Vec::new();
-    for member in globals.layout().members() {
-        let view = globals.view(member.name()).expect("its own member");
-        let mut words = view.map(|part| part.words());
+    for member in instance.program().globals().members() {
+        let [mut values, mut ddx, mut ddy] =
+            [0, 1, 2].map(|part| globals[member.part(part)].iter());
+        let mut next = || {
+            [&mut values, &mut ddx, &mut ddy]
+                .map(|words| *words.next().expect("one for each scalar"))
+        };
         member.ty().for_each_scalar(&mut |scalar| {
-            let (value, ddx, ddy) = (words.value.next(), words.ddx.next(), words.ddy.next());
-            let [value, ddx, ddy] = [value, ddx, ddy].map(Option::unwrap_or_default);
+            let [value, ddx, ddy] = next();
             slots.push(match scalar {
                 Scalar::F32 => {
                     let [value, ddx, ddy] = [value, ddx, ddy].map(f32::from_bits);

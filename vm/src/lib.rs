@@ -3,6 +3,7 @@
 pub mod bytecode;
 pub mod lower;
 pub mod point;
+pub mod words;
 
 pub use bytecode::Bytecode;
 pub use lower::lower;

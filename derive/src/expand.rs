@@ -1,0 +1,252 @@
+//! From a struct to its implementation of `ShaderGlobals`, or to errors that stand where they belong, all of them at once.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Field, Fields, LitStr, Result};
+
+/// The implementation of `ShaderGlobals` for a struct.
+///
+/// # Errors
+/// What keeps it from being a set of globals: no struct with named fields, generic, laid out otherwise than `repr(C)` does, an attribute that is not
+/// known, a name that is no word or is taken.
+pub(crate) fn shader_globals(input: &DeriveInput) -> Result<TokenStream> {
+    let fields = fields(input)?;
+    let mut errors = Errors::default();
+    if !input.generics.params.is_empty() {
+        errors.add(
+            &input.generics,
+            "globals have one layout: the struct must not be generic",
+        );
+    }
+    if let Err(error) = is_repr_c(input) {
+        errors.push(error);
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut members = TokenStream::new();
+    for field in fields {
+        let ident = field.ident.as_ref().expect("the fields are named");
+        let name = match name(field) {
+            Ok(name) => name,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        if names.contains(&name.value()) {
+            let message = format!("there is a global `{}` already", name.value());
+            errors.push(Error::new(name.span(), message));
+        }
+        names.push(name.value());
+        let ty = &field.ty;
+        // An error about the type stands at the type, whoever wrote it.
+        let place = ty.span().resolved_at(Span::call_site());
+        members.extend(quote_spanned! { place =>
+            ::adumbra::MemberVisitor::member::<#ty>(visitor, #name, |globals| &globals.#ident);
+        });
+    }
+    errors.none()?;
+    let struct_name = &input.ident;
+    let types = fields.iter().map(|field| &field.ty);
+    Ok(quote! {
+        impl ::adumbra::ShaderGlobals for #struct_name {
+            fn members<__Visitor: ::adumbra::MemberVisitor<Self>>(visitor: &mut __Visitor) {
+                let _ = &visitor;
+                #members
+            }
+        }
+
+        const _: () = assert!(
+            ::core::mem::size_of::<#struct_name>() == 0 #(+ ::core::mem::size_of::<#types>())*,
+            "globals have no room between or behind their members",
+        );
+    })
+}
+
+/// The fields of a struct that has named ones.
+fn fields(input: &DeriveInput) -> Result<&syn::punctuated::Punctuated<Field, syn::Token![,]>> {
+    match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => Ok(&fields.named),
+            _ => Err(Error::new_spanned(
+                &input.ident,
+                "globals are known by name: give the struct named fields",
+            )),
+        },
+        _ => Err(Error::new_spanned(
+            &input.ident,
+            "only a struct can hold globals",
+        )),
+    }
+}
+
+/// Whether the fields keep their order, one behind the other.
+fn is_repr_c(input: &DeriveInput) -> Result<()> {
+    const HELP: &str =
+        "globals lie in memory as declared: write `#[repr(C)]`, and nothing else of that kind";
+    let mut reprs = input
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("repr"));
+    match (reprs.next(), reprs.next()) {
+        (Some(repr), None) => match repr.parse_args::<syn::Ident>() {
+            Ok(ident) if ident == "C" => Ok(()),
+            _ => Err(Error::new_spanned(repr, HELP)),
+        },
+        (Some(_), Some(second)) => Err(Error::new_spanned(second, HELP)),
+        (None, _) => Err(Error::new_spanned(&input.ident, HELP)),
+    }
+}
+
+/// The name of a field's global: the field's own unless `#[globals(name = "…")]` says otherwise.
+fn name(field: &Field) -> Result<LitStr> {
+    let mut given: Option<LitStr> = None;
+    for attr in &field.attrs {
+        if !attr.path().is_ident("globals") {
+            continue;
+        }
+        attr.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("name") {
+                return Err(meta.error("only `name = \"…\"` is known here"));
+            }
+            if given.is_some() {
+                return Err(meta.error("the global has a name already"));
+            }
+            given = Some(meta.value()?.parse()?);
+            Ok(())
+        })?;
+    }
+    let ident = field.ident.as_ref().expect("the fields are named");
+    let name = given.unwrap_or_else(|| LitStr::new(&ident.unraw().to_string(), ident.span()));
+    let text = name.value();
+    let is_word = text
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_word || text.is_empty() || text.as_bytes()[0].is_ascii_digit() {
+        let message = format!(
+            "`{text}` cannot be written in `global_value<…>`: a name has letters of ASCII, digits and `_`"
+        );
+        return Err(Error::new(name.span(), message));
+    }
+    Ok(name)
+}
+
+/// Errors that are told together.
+#[derive(Default)]
+struct Errors(Option<Error>);
+
+impl Errors {
+    fn add(&mut self, place: impl ToTokens, message: &str) {
+        self.push(Error::new_spanned(place, message));
+    }
+
+    fn push(&mut self, error: Error) {
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            none => *none = Some(error),
+        }
+    }
+
+    fn none(self) -> Result<()> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(text: &str) -> Vec<String> {
+        let input: DeriveInput = syn::parse_str(text).expect("it is an item");
+        match shader_globals(&input) {
+            Ok(_) => Vec::new(),
+            Err(error) => error.into_iter().map(|error| error.to_string()).collect(),
+        }
+    }
+
+    #[test]
+    fn members_are_listed_in_order_under_their_names() {
+        let text = "#[repr(C)] struct Hit {
+            /// Documented.
+            uvw: Dual<[f32; 3]>,
+            #[globals(name = \"I\")] incoming: Dual<[f32; 3]>,
+            r#type: Dual<i32>,
+        }";
+        let tokens = shader_globals(&syn::parse_str(text).unwrap()).unwrap();
+        let written = tokens.to_string().replace(' ', "");
+        let places: Vec<_> = [
+            "(visitor,\"uvw\",|globals|&globals.uvw)",
+            "(visitor,\"I\",|globals|&globals.incoming)",
+            "(visitor,\"type\",|globals|&globals.r#type)",
+        ]
+        .map(|member| written.find(member).expect(member))
+        .into();
+        assert!(places.is_sorted(), "{written}");
+        assert!(!written.contains("unsafe"), "{written}");
+    }
+
+    #[test]
+    fn what_cannot_be_globals_is_refused() {
+        for (text, message) in [
+            ("enum E { A }", "only a struct"),
+            ("union U { a: u32 }", "only a struct"),
+            ("#[repr(C)] struct T(Dual<f32>);", "named fields"),
+            ("#[repr(C)] struct U;", "named fields"),
+            ("struct S { a: Dual<f32> }", "#[repr(C)]"),
+            (
+                "#[repr(transparent)] struct S { a: Dual<f32> }",
+                "#[repr(C)]",
+            ),
+            (
+                "#[repr(C, align(16))] struct S { a: Dual<f32> }",
+                "#[repr(C)]",
+            ),
+            (
+                "#[repr(C)] #[repr(packed)] struct S { a: Dual<f32> }",
+                "#[repr(C)]",
+            ),
+            (
+                "#[repr(C)] struct S<T> { a: Dual<T> }",
+                "must not be generic",
+            ),
+            (
+                "#[repr(C)] struct S { #[globals(label = \"b\")] a: Dual<f32> }",
+                "only `name",
+            ),
+            (
+                "#[repr(C)] struct S { #[globals(name = 3)] a: Dual<f32> }",
+                "expected string",
+            ),
+            (
+                "#[repr(C)] struct S { #[globals(name = \"b\", name = \"c\")] a: Dual<f32> }",
+                "a name already",
+            ),
+            (
+                "#[repr(C)] struct S { #[globals(name = \"3d\")] a: Dual<f32> }",
+                "`3d` cannot",
+            ),
+            (
+                "#[repr(C)] struct S { #[globals(name = \"\")] a: Dual<f32> }",
+                "`` cannot",
+            ),
+            ("#[repr(C)] struct S { größe: Dual<f32> }", "`größe` cannot"),
+            (
+                "#[repr(C)] struct S { a: Dual<f32>, #[globals(name = \"a\")] b: Dual<f32> }",
+                "a global `a` already",
+            ),
+        ] {
+            let found = errors(text);
+            assert!(
+                found.len() == 1 && found[0].contains(message),
+                "{text}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn all_errors_are_told_at_once() {
+        let text = "struct S<T> { #[globals(name = \"-\")] a: Dual<T>, #[globals(x)] b: Dual<T> }";
+        assert_eq!(errors(text).len(), 4);
+    }
+}

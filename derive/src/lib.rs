@@ -1,0 +1,20 @@
+//! `#[derive(ShaderGlobals)]`, for the root crate, which exports it beside the trait and documents both there.
+//!
+//! What it writes is safe code: a list of the members, each with its name and the way to it. That the list is true is checked where
+//! memory is read, so this crate need not be trusted.
+
+mod expand;
+
+use proc_macro::TokenStream;
+
+/// Makes a struct the globals of a shader: implements `ShaderGlobals` for a `#[repr(C)]` struct whose fields are `Dual<T>`, with T one of
+/// `f32`, `[f32; 2]`, `[f32; 3]`, `[f32; 4]`, `i32`, `u32` and `Flag`.
+///
+/// A field is the global of its name; `#[globals(name = "N")]` gives it another.
+#[proc_macro_derive(ShaderGlobals, attributes(globals))]
+pub fn derive_shader_globals(input: TokenStream) -> TokenStream {
+    let expanded = syn::parse(input).and_then(|input| expand::shader_globals(&input));
+    expanded
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}

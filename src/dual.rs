@@ -1,0 +1,42 @@
+//! A value with its derivatives, as hosts give and get it.
+
+/// A value with its changes per pixel along x and y. It lies in memory as globals do: value, ddx, ddy.
+///
+/// ```
+/// use adumbra::Dual;
+/// let mut u = Dual::from(0.5_f32);
+/// u.ddx = 1.0 / 512.0;
+/// assert_eq!(u.map(|x| 2.0 * x), Dual { value: 1.0, ddx: 1.0 / 256.0, ddy: 0.0 });
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Dual<T> {
+    /// The value.
+    pub value: T,
+    /// Its derivative along x, per pixel.
+    pub ddx: T,
+    /// Its derivative along y, per pixel.
+    pub ddy: T,
+}
+
+impl<T> Dual<T> {
+    /// The same done to the value and both derivatives.
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Dual<U> {
+        Dual {
+            value: f(self.value),
+            ddx: f(self.ddx),
+            ddy: f(self.ddy),
+        }
+    }
+}
+
+impl<T: Default> From<T> for Dual<T> {
+    /// A value that does not change from pixel to pixel.
+    fn from(value: T) -> Dual<T> {
+        Dual {
+            value,
+            ddx: T::default(),
+            ddy: T::default(),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Host structs as words, without trusting anybody who says what they are made of.
+//!
+//! A host lists references to the pieces of a struct. If they lie one behind the other and fill the struct, all of its bytes are known to
+//! be words that may be read. Where they stand is looked at, not told, so a wrong list gives nothing.
+
+#![allow(unsafe_code)]
+
+/// Types that consist of four-byte words.
+///
+/// # Safety
+/// Size and alignment are multiples of four bytes, and every byte of a value is initialised and may be read as part of a `u32`. Nothing inside can
+/// change behind a shared reference.
+pub unsafe trait Words: Copy + 'static {}
+
+// SAFETY: four bytes, aligned so, all initialised.
+unsafe impl Words for f32 {}
+// SAFETY: as above.
+unsafe impl Words for i32 {}
+// SAFETY: as above.
+unsafe impl Words for u32 {}
+// SAFETY: elements stand one behind the other, and each is such a type.
+unsafe impl<T: Words, const N: usize> Words for [T; N] {}
+
+/// A struct whose pieces are being listed, in order.
+#[derive(Debug)]
+pub struct Pieces<'a, S> {
+    whole: &'a S,
+    /// Bytes of the struct that the pieces so far are.
+    filled: usize,
+    /// Whether each piece began where the one before ended.
+    in_order: bool,
+}
+
+impl<'a, S> Pieces<'a, S> {
+    /// Nothing is known of the struct yet.
+    pub fn of(whole: &'a S) -> Pieces<'a, S> {
+        Pieces {
+            whole,
+            filled: 0,
+            in_order: true,
+        }
+    }
+
+    /// The next piece.
+    #[inline]
+    pub fn add<T: Words>(&mut self, piece: &'a T) {
+        let next = std::ptr::from_ref(self.whole).addr() + self.filled;
+        self.in_order &= std::ptr::from_ref(piece).addr() == next;
+        self.filled += size_of::<T>();
+    }
+
+    /// The struct as words; `None` if the pieces are not all of it, in order.
+    #[inline]
+    pub fn words(self) -> Option<&'a [u32]> {
+        if !self.in_order || self.filled != size_of::<S>() {
+            return None;
+        }
+        if self.filled == 0 {
+            return Some(&[]);
+        }
+        let start = std::ptr::from_ref(self.whole).cast::<u32>();
+        // SAFETY: the pieces fill the struct from its first byte to its last. Each is made of words, was there for reading when it was added, and is
+        // borrowed for as long as the slice lives. The first one stands at the start, which is therefore aligned.
+        Some(unsafe { std::slice::from_raw_parts(start, self.filled / size_of::<u32>()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(C)]
+    struct Three {
+        a: f32,
+        b: [i32; 2],
+        c: u32,
+    }
+
+    const THREE: Three = Three {
+        a: 1.0,
+        b: [-1, 2],
+        c: 3,
+    };
+
+    #[test]
+    fn pieces_in_order_are_the_whole() {
+        let three = THREE;
+        let mut pieces = Pieces::of(&three);
+        pieces.add(&three.a);
+        pieces.add(&three.b);
+        pieces.add(&three.c);
+        assert_eq!(
+            pieces.words(),
+            Some(&[1.0_f32.to_bits(), u32::MAX, 2, 3][..])
+        );
+    }
+
+    #[test]
+    fn an_empty_struct_has_no_words() {
+        assert_eq!(Pieces::of(&()).words(), Some(&[][..]));
+    }
+
+    fn is_whole<'a>(three: &'a Three, list: impl FnOnce(&mut Pieces<'a, Three>)) -> bool {
+        let mut pieces = Pieces::of(three);
+        list(&mut pieces);
+        pieces.words().is_some()
+    }
+
+    #[test]
+    fn a_wrong_list_gives_nothing() {
+        let (three, other) = (&THREE, &Three { c: 4, ..THREE });
+        let wrong = [
+            is_whole(three, |_| {}),
+            is_whole(three, |pieces| {
+                pieces.add(&three.a);
+                pieces.add(&three.b);
+            }),
+            is_whole(three, |pieces| {
+                pieces.add(&three.b);
+                pieces.add(&three.a);
+                pieces.add(&three.c);
+            }),
+            is_whole(three, |pieces| {
+                pieces.add(&three.a);
+                pieces.add(&three.a);
+                pieces.add(&three.b);
+            }),
+            is_whole(three, |pieces| {
+                pieces.add(&three.a);
+                pieces.add(&three.b);
+                pieces.add(&other.c);
+            }),
+        ];
+        assert_eq!(wrong, [false; 5]);
+    }
+
+    #[test]
+    fn room_between_members_is_not_read() {
+        #[repr(C)]
+        struct Gap {
+            a: u32,
+            b: u64,
+        }
+        let gap = Gap { a: 1, b: 2 };
+        let mut pieces = Pieces::of(&gap);
+        pieces.add(&gap.a);
+        assert_eq!(gap.b, 2);
+        assert_eq!(pieces.words(), None);
+    }
+}
