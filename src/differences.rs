@@ -4,7 +4,7 @@ use crate::evaluator::reference::point;
 use crate::globals::PointGlobals;
 use crate::program::Instance;
 use adumbra_ir::Direction;
-use adumbra_ir::eval::{self, Number, Outcome, Point, Slot};
+use adumbra_ir::eval::{self, Number, Outcome, Point, Progress, Slot};
 use adumbra_ir::host::{Host, Limits};
 
 /// How far points move to each side, in pixels. Small against a pixel, and large enough that f64 keeps ten digits of the difference.
@@ -23,7 +23,8 @@ pub struct Difference {
 }
 
 /// Moves every global by a step times its derivative to either side, along x and then along y, and evaluates in f64. Gives the scalars of the
-/// outputs in order: zero where a scalar is no float. `None` if the program was loaded, or a point was stopped.
+/// outputs in order: zero where a scalar is no float. `None` if the program was loaded, a point was stopped, or
+/// the host let one wait.
 ///
 /// ```
 /// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, central_differences};
@@ -54,8 +55,10 @@ pub fn central_differences<G: PointGlobals>(
     };
     let start = widen(&point(globals, instance));
     let mut evaluate = |point: &Point<f64>| -> Option<Outcome<f64>> {
-        let outcome = eval::evaluate(module, point, &options, host);
-        outcome.faults.stopped().is_none().then_some(outcome)
+        match eval::begin(module, point, &options, host) {
+            Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome),
+            _ => None,
+        }
     };
     let middle = evaluate(&start)?;
     let mut differences: Vec<Difference> = middle

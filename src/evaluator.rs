@@ -10,13 +10,17 @@ use adumbra_ir::host::{
 };
 use adumbra_ir::{Diagnostic, Scalar, Type};
 use adumbra_vm::{Outcome, PointMachine};
+use parked::Home;
 use reference::Reference;
 use std::fmt;
+use std::sync::Arc;
 
 mod output;
+mod parked;
 pub(crate) mod reference;
 
 pub use output::OutputView;
+pub use parked::{ParkedPoint, TooManyParked, WrongEvaluator};
 
 /// What evaluates. All engines give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +75,7 @@ impl<F> Host<F> for NoTextures {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Evaluator {
-    instance: Instance,
+    home: Arc<Home>,
     machine: Machine,
 }
 
@@ -83,7 +87,7 @@ enum Machine {
 impl fmt::Debug for Evaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Evaluator")
-            .field("instance", &self.instance)
+            .field("instance", self.instance())
             .finish_non_exhaustive()
     }
 }
@@ -91,10 +95,11 @@ impl fmt::Debug for Evaluator {
 impl Evaluator {
     /// The usual engine within the usual limits.
     pub fn new(instance: &Instance) -> Evaluator {
+        let limits = Limits::default();
         let program = instance.program().bytecode().clone();
-        let machine = PointMachine::new(program, Limits::default());
+        let machine = PointMachine::new(program, limits);
         Evaluator {
-            instance: instance.clone(),
+            home: Home::new(instance, Engine::Point, limits),
             machine: Machine::Point(Box::new(machine)),
         }
     }
@@ -117,35 +122,124 @@ impl Evaluator {
             }
         };
         Ok(Evaluator {
-            instance: instance.clone(),
+            home: Home::new(instance, engine, limits),
             machine,
         })
     }
 
     /// What it evaluates.
     pub fn instance(&self) -> &Instance {
-        &self.instance
+        &self.home.instance
     }
 
     /// Evaluates one point. Its globals are read where they stand, be it a struct of the host ([`ShaderGlobals`](crate::ShaderGlobals)) or
     /// [`Globals`](crate::Globals). Texture requests go to the host in the order in which they are executed. What comes out stays readable until
-    /// the next evaluation.
+    /// the next evaluation. A point that waits here is given up.
     ///
     /// # Panics
     /// If the globals are laid out otherwise than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
-        let layout = self.instance.program().globals();
+        let instance = &self.home.instance;
+        let layout = instance.program().globals();
         let globals = globals.words_as(layout);
         let globals = globals.expect("the globals are laid out as the program's");
         match &mut self.machine {
-            Machine::Point(machine) => machine.run(globals, self.instance.inputs(), host),
-            Machine::Reference(reference) => reference.run(&self.instance, globals, host),
+            Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
+            Machine::Reference(reference) => reference.run(instance, globals, host),
         }
+    }
+
+    /// What the point asks that waits here, because the host answered [`Pending`](Sampled::Pending).
+    pub fn request(&self) -> Option<&SampleRequest> {
+        match &self.machine {
+            Machine::Point(machine) => machine.request(),
+            Machine::Reference(reference) => reference.waiting.as_ref().map(|w| w.request()),
+        }
+    }
+
+    /// Goes on with the point that waits here. The answer is red, green, blue, alpha; all that follows has the bits that it would have had if the
+    /// host had answered at once.
+    ///
+    /// # Panics
+    /// If no point waits.
+    pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+        match &mut self.machine {
+            Machine::Point(machine) => machine.answer(texel, host),
+            Machine::Reference(reference) => {
+                reference.answer(self.home.instance.program(), texel, host)
+            }
+        }
+    }
+
+    /// Moves the point that waits out of the evaluator, which is then free for other points. Allocates only while there is no memory left by earlier
+    /// parked points.
+    ///
+    /// ```
+    /// use adumbra::*;
+    /// /// A host whose textures are still on disk.
+    /// struct Disk;
+    /// impl Host for Disk {
+    ///     fn sample(&mut self, _: &SampleRequest) -> Sampled {
+    ///         Sampled::Pending
+    ///     }
+    /// }
+    ///
+    /// let compiler = Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT)?);
+    /// let text = "texture2d wood; shader s(out float o) { float x = global_value<x>; o = x + texture2d_sample_alpha<wood>(x, x); }";
+    /// let program = compiler.compile(&Sources::new("s.adu", text))?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// let mut globals = Globals::new(program.globals());
+    /// let mut waiting = Vec::new();
+    /// for pixel in 0..4 {
+    ///     globals.set("x", pixel as f32, 1.0, 0.0)?;
+    ///     assert_eq!(evaluator.evaluate(&globals, &mut Disk), Outcome::Pending);
+    ///     waiting.push(evaluator.park()?);
+    /// }
+    /// // Some time later, the texels are there, in whatever order.
+    /// while let Some(point) = waiting.pop() {
+    ///     assert_eq!(point.request().u, waiting.len() as f32);
+    ///     evaluator.resume(point, [0.0, 0.0, 0.0, 0.5], &mut Disk)?;
+    ///     assert_eq!(evaluator.get::<f32>("o")?.value, waiting.len() as f32 + 0.5);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a limit on parked points is met; the point then still waits here.
+    ///
+    /// # Panics
+    /// If no point waits.
+    pub fn park(&mut self) -> Result<ParkedPoint, TooManyParked> {
+        let state = match &mut self.machine {
+            Machine::Point(machine) => self.home.park(machine)?,
+            Machine::Reference(reference) => self.home.keep(reference)?,
+        };
+        Ok(ParkedPoint::new(&self.home, state))
+    }
+
+    /// Goes on with a parked point as [`answer`](Evaluator::answer) does; on any evaluator of the same instance, engine and limits, so on another
+    /// thread, too. A point that waits here is given up.
+    ///
+    /// # Errors
+    /// If the evaluator is of another instance, engine or limits than the one that the point was parked from; the point is given back.
+    pub fn resume(
+        &mut self,
+        point: ParkedPoint,
+        texel: [f32; 4],
+        host: &mut dyn Host,
+    ) -> Result<Outcome, WrongEvaluator> {
+        point.unpark(&self.home, &mut self.machine)?;
+        Ok(self.answer(texel, host))
+    }
+
+    /// How many points are parked from here: neither resumed nor dropped yet.
+    pub fn parked(&self) -> u32 {
+        self.home.parked()
     }
 
     /// Every output of the last evaluation, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
-        let program = self.instance.program();
+        let program = self.instance().program();
         let interface = program.interface();
         let words = self.words();
         let arena = self.closures();

@@ -77,7 +77,10 @@ pub use compiler::{Compiler, Findings, Options};
 pub use differences::{Difference, STEP, central_differences};
 pub use dual::Dual;
 pub use entry::{Entries, EntryKind, Given, entries, item_at};
-pub use evaluator::{Engine, Evaluator, NoReference, NoTextures, OutputView, fault_finding};
+pub use evaluator::{
+    Engine, Evaluator, NoReference, NoTextures, OutputView, ParkedPoint, TooManyParked,
+    WrongEvaluator, fault_finding,
+};
 pub use globals::{
     AccessError, Flag, GlobalMember, GlobalValue, Globals, GlobalsLayout, LayoutError, Member,
     MemberVisitor, PointGlobals, ShaderGlobals,

@@ -15,6 +15,10 @@ pub const DEFAULT_CALL_DEPTH: u32 = 256;
 pub const DEFAULT_ARRAY_ELEMENTS: u32 = 1 << 22;
 /// Nodes and argument words that one point's closures may take together.
 pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
+/// Points of one evaluator that may be parked at once.
+pub const DEFAULT_PARKED: u32 = 1 << 12;
+/// Bytes that they may hold together.
+pub const DEFAULT_PARKED_BYTES: usize = 1 << 28;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
@@ -22,7 +26,7 @@ pub const MAX_FAULTS: usize = 16;
 /// a turn of a loop may clear the largest arrays, or run through all of the longest text.
 pub const CANCEL_PERIOD: u64 = 1 << 10;
 
-/// How far a point may go before it is stopped. On entering a function its step is taken first, then the depth is checked, then the arrays.
+/// How far a point may go before it is stopped, and how many may wait. On entering a function its step is taken first, then the depth is checked, then the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// See [`DEFAULT_STEPS`].
@@ -33,6 +37,10 @@ pub struct Limits {
     pub array_elements: u32,
     /// See [`DEFAULT_CLOSURE_SIZE`].
     pub closure_size: u32,
+    /// See [`DEFAULT_PARKED`]. No point is stopped by it: parking one more is an error that its host gets.
+    pub parked: u32,
+    /// See [`DEFAULT_PARKED_BYTES`]; as for `parked`.
+    pub parked_bytes: usize,
 }
 
 impl Default for Limits {
@@ -42,6 +50,8 @@ impl Default for Limits {
             call_depth: DEFAULT_CALL_DEPTH,
             array_elements: DEFAULT_ARRAY_ELEMENTS,
             closure_size: DEFAULT_CLOSURE_SIZE,
+            parked: DEFAULT_PARKED,
+            parked_bytes: DEFAULT_PARKED_BYTES,
         }
     }
 }
@@ -212,11 +222,14 @@ pub struct SampleRequest<F = f32> {
     pub dvdy: F,
 }
 
-/// The host's answer to a request. A second answer, "not yet", will come with suspension; hosts only make answers, so none will change.
+/// The host's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sampled {
     /// Red, green, blue, alpha.
     Ready([f32; 4]),
+    /// Not yet. The point waits at this sample and keeps all that it has; the host resumes it with the answer when that is there, or gives it
+    /// up. The request is not made again.
+    Pending,
 }
 
 /// What a point asks while it is evaluated. The engines own no pixels and no clock.
@@ -295,6 +308,27 @@ impl ClosureArena {
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.args.clear();
+    }
+
+    /// Becomes a copy of another arena, in the memory that it has if that is enough.
+    pub fn copy_from(&mut self, other: &ClosureArena) {
+        self.clear();
+        self.nodes.reserve_exact(other.nodes.len());
+        self.nodes.extend_from_slice(&other.nodes);
+        self.args.reserve_exact(other.args.len());
+        self.args.extend_from_slice(&other.args);
+    }
+
+    /// Bytes of the heap that it holds.
+    pub fn memory(&self) -> usize {
+        self.memory_for(&ClosureArena::default())
+    }
+
+    /// Bytes of the heap that it would hold with a copy of another arena.
+    pub fn memory_for(&self, other: &ClosureArena) -> usize {
+        let nodes = self.nodes.capacity().max(other.nodes.len());
+        let args = self.args.capacity().max(other.args.len());
+        nodes * size_of::<ClosureNode>() + args * size_of::<u32>()
     }
 
     /// Nodes and argument words so far: what [`Limits::closure_size`] bounds.

@@ -1,18 +1,20 @@
 //! The reference engine as an evaluator sees it: the walk over the intermediate representation, from a host's words and back to them.
 
-use crate::program::Instance;
-use adumbra_ir::eval::{self, Point, Slot};
+use crate::program::{Instance, Program};
+use adumbra_ir::eval::{self, Point, Progress, Slot, Suspended};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::{Direction, Scalar};
 use adumbra_vm::Outcome;
 
-/// It keeps nothing between points but what came of the last one.
+/// It keeps nothing between points but what came of the last one, or what that one still is.
 pub(super) struct Reference {
     limits: Limits,
     pub(super) faults: Faults,
     pub(super) closures: ClosureArena,
     /// Value, ddx and ddy of each scalar of the outputs.
     pub(super) outputs: Vec<u32>,
+    /// The last point, if it waits for a texture.
+    pub(super) waiting: Option<Box<Suspended>>,
 }
 
 impl Reference {
@@ -25,6 +27,7 @@ impl Reference {
             faults: Faults::default(),
             closures: ClosureArena::default(),
             outputs: vec![0; 3 * scalars],
+            waiting: None,
         }
     }
 
@@ -41,7 +44,46 @@ impl Reference {
             limits: self.limits,
             ..eval::Options::default()
         };
-        let done = eval::evaluate(module, &point(globals, instance), &options, host);
+        let progress = eval::begin(module, &point(globals, instance), &options, host);
+        self.give(program, progress)
+    }
+
+    /// Goes on with the point that waits.
+    pub(super) fn answer(
+        &mut self,
+        program: &Program,
+        texel: [f32; 4],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        let waiting = self.waiting.take().expect("a point waits");
+        let module = program.module().expect("asked when it was made");
+        let progress = waiting.resume(module, texel, host);
+        self.give(program, progress)
+    }
+
+    /// Takes out the point that waits.
+    pub(super) fn park(&mut self) -> Box<Suspended> {
+        self.faults.clear();
+        self.waiting.take().expect("a point waits")
+    }
+
+    /// Lets a point wait here.
+    pub(super) fn unpark(&mut self, suspended: Box<Suspended>) {
+        self.faults = suspended.faults().clone();
+        self.closures.clear();
+        self.outputs.fill(0);
+        self.waiting = Some(suspended);
+    }
+
+    fn give(&mut self, program: &Program, progress: Progress) -> Outcome {
+        let done = match progress {
+            Progress::Done(done) => done,
+            Progress::Pending(suspended) => {
+                self.unpark(Box::new(suspended));
+                return Outcome::Pending;
+            }
+        };
+        self.waiting = None;
         self.outputs.clear();
         let mut slots = done.outputs.iter();
         for output in program.outputs() {

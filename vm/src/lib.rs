@@ -7,4 +7,4 @@ pub mod words;
 
 pub use bytecode::Bytecode;
 pub use lower::lower;
-pub use point::{Outcome, PointMachine};
+pub use point::{Outcome, Parked, PointMachine};

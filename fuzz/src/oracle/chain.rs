@@ -5,6 +5,7 @@ use super::gradients::{self, Compared};
 use super::modes::{self, MODES, Mode};
 use super::observed::{Extent, Observed, Output};
 use super::reference::{Recorder, limits};
+use super::suspended::observe_suspended;
 use crate::generate::{Point, Program, globals};
 use crate::mix::{Feature, Features, Mix};
 use adumbra::{Compiler, Engine, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources};
@@ -108,6 +109,19 @@ impl Chain {
                     return Err((i, what));
                 }
             }
+            if reference.iter().all(|shown| shown.requests.is_empty()) {
+                continue;
+            }
+            for engine in [Engine::Reference, Engine::Point] {
+                let waited = observe_suspended(limits(), program, engine, points);
+                let waited = waited.map_err(|what| (0, what))?;
+                for (i, (reference, waited)) in reference.iter().zip(&waited).enumerate() {
+                    if let Some(difference) = reference.difference(waited, Extent::All) {
+                        let what = format!("{}, {engine:?} after waits: {difference}", mode.name);
+                        return Err((i, what));
+                    }
+                }
+            }
         }
         Ok(shown)
     }
@@ -155,7 +169,7 @@ pub fn observe(
     Ok(shown.remove(0))
 }
 
-/// What a program shows at points that one evaluator runs one after the other. Globals that the program has and a point lacks are zero.
+/// What a program shows at points that one evaluator runs one after the other.
 ///
 /// # Errors
 /// If the engine cannot run the program.
@@ -169,20 +183,25 @@ pub fn observe_within(
     let mut evaluator =
         Evaluator::with(&instance, engine, limits).map_err(|error| error.to_string())?;
     let shown = points.iter().map(|point| {
-        let mut globals = Globals::new(program.globals());
-        let words = point.iter().flat_map(|at| [&at.value, &at.ddx, &at.ddy]);
-        for (word, &given) in globals.words_mut().iter_mut().zip(words.flatten()) {
-            *word = given;
-        }
         let mut textures = Recorder::default();
-        evaluator.evaluate(&globals, &mut textures);
+        evaluator.evaluate(&place(program, point), &mut textures);
         shown(&evaluator, &textures)
     });
     Ok(shown.collect())
 }
 
+/// The globals of a point; those that it lacks are zero.
+pub(super) fn place(program: &adumbra::Program, point: &Point) -> Globals {
+    let mut globals = Globals::new(program.globals());
+    let words = point.iter().flat_map(|at| [&at.value, &at.ddx, &at.ddy]);
+    for (word, &given) in globals.words_mut().iter_mut().zip(words.flatten()) {
+        *word = given;
+    }
+    globals
+}
+
 /// What an evaluator shows after an evaluation.
-fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
+pub(super) fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
     let (mut outputs, mut closures) = (Vec::new(), Vec::new());
     for output in evaluator.outputs() {
         if let Some(closure) = output.closure() {

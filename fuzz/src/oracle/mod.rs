@@ -11,6 +11,7 @@ pub mod observed;
 pub mod reference;
 pub mod richardson;
 pub mod source;
+pub mod suspended;
 
 use crate::generate::Program;
 use std::fmt;

@@ -1,31 +1,14 @@
-//! Frames, cursors, and one match over the kinds of instructions.
+//! One match over the kinds of instructions; what it works on is in [`suspended`](super::suspended).
 
 use super::number::{operand_bits, operand_floats};
-use super::{Number, Options, Outcome, Point, Slot, Tally};
-use crate::host::{
-    CANCEL_PERIOD, ClosureArena, ClosureRef, FaultKind, Faults, Host, SampleRequest, Sampled,
-    leaving,
-};
+use super::suspended::{Cursor, Frame, State};
+use super::{Number, Options, Outcome, Point, Slot};
+use crate::host::{CANCEL_PERIOD, ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving};
 use crate::module::*;
 use crate::ops::Op;
 use crate::ops::row::Kind;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
-
-/// A place in a region: the instruction that runs next, or that waits for a region or function inside it.
-struct Cursor {
-    region: RegionId,
-    at: usize,
-}
-
-/// A function being executed.
-struct Frame<'a, F> {
-    function: &'a Function,
-    slots: Vec<Slot<F>>,
-    arrays: Vec<Vec<Slot<F>>>,
-    /// The open regions, outermost first.
-    cursors: Vec<Cursor>,
-}
 
 pub(super) struct Machine<'a, F> {
     module: &'a Module,
@@ -34,18 +17,23 @@ pub(super) struct Machine<'a, F> {
     host: &'a mut dyn Host<F>,
     /// Where each global's scalars start.
     globals: Vec<usize>,
-    frames: Vec<Frame<'a, F>>,
-    /// Array elements of all frames.
-    elements: u64,
-    steps: u64,
-    faults: Faults,
-    closures: ClosureArena,
-    path: u64,
-    tally: Tally,
+    state: State<F>,
 }
 
-/// The point was stopped; the fault says why.
-struct Stopped;
+/// How far a machine came.
+pub(super) enum Ended<F> {
+    Done(Outcome<F>),
+    /// It waits at the sample under its innermost cursor.
+    Pending(SampleRequest<F>, State<F>),
+}
+
+/// Why the machine halts before the shader's return.
+enum Halt<F> {
+    /// The point was stopped; the fault says why.
+    Stopped,
+    /// The host has no answer yet.
+    Pending(SampleRequest<F>),
+}
 
 impl<'a, F: Number> Machine<'a, F> {
     pub(super) fn new(
@@ -53,6 +41,7 @@ impl<'a, F: Number> Machine<'a, F> {
         point: &'a Point<F>,
         options: &'a Options,
         host: &'a mut dyn Host<F>,
+        state: State<F>,
     ) -> Machine<'a, F> {
         let globals = module.globals.iter().scan(0, |next, global| {
             let start = *next;
@@ -65,45 +54,51 @@ impl<'a, F: Number> Machine<'a, F> {
             options,
             host,
             globals: globals.collect(),
-            frames: Vec::new(),
-            elements: 0,
-            steps: 0,
-            faults: Faults::default(),
-            closures: ClosureArena::default(),
-            path: 0,
-            tally: Tally::default(),
+            state,
         }
     }
 
-    pub(super) fn run(mut self) -> Outcome<F> {
-        let entry = self.module.entry();
+    /// From the shader's first instruction.
+    pub(super) fn start(mut self) -> Ended<F> {
+        let entry = self.module.entry;
         let inputs = self.point.inputs.clone();
-        let outputs = self
-            .enter_function(entry, inputs, Vec::new(), entry.span)
-            .and_then(|()| self.execute());
-        let outputs = match outputs {
-            Ok(slots) => slots.into_iter().map(leaving_slot).collect(),
-            Err(Stopped) => {
-                self.closures.clear();
-                vec![Slot::default(); entry.results.len()]
-            }
+        let span = self.module.entry().span;
+        let entered = self.enter_function(entry, inputs, Vec::new(), span);
+        self.go_on(entered)
+    }
+
+    /// From the sample at which the point waits.
+    pub(super) fn resume(mut self, texel: [f32; 4]) -> Ended<F> {
+        let InstKind::Sample(_, channels) = self.inst().kind else {
+            panic!("the module is not the one that the evaluation began with");
         };
-        Outcome {
+        self.finish(answered(channels, texel));
+        self.go_on(Ok(()))
+    }
+
+    fn go_on(mut self, entered: Result<(), Halt<F>>) -> Ended<F> {
+        let outputs = match entered.and_then(|()| self.execute()) {
+            Ok(slots) => slots.into_iter().map(leaving_slot).collect(),
+            Err(Halt::Stopped) => {
+                self.state.closures.clear();
+                vec![Slot::default(); self.module.entry().results.len()]
+            }
+            Err(Halt::Pending(request)) => return Ended::Pending(request, self.state),
+        };
+        Ended::Done(Outcome {
             outputs,
-            faults: self.faults,
-            closures: self.closures,
-            steps: self.steps,
-            path: self.path,
-            tally: self.tally,
-        }
+            faults: self.state.faults,
+            closures: self.state.closures,
+            steps: self.state.steps,
+            path: self.state.path,
+            tally: self.state.tally,
+        })
     }
 
     /// Runs to the shader's return.
-    fn execute(&mut self) -> Result<Vec<Slot<F>>, Stopped> {
+    fn execute(&mut self) -> Result<Vec<Slot<F>>, Halt<F>> {
         loop {
-            let frame = self.frame();
-            let cursor = frame.cursors.last().expect("a region is open");
-            let inst = &frame.function.region(cursor.region).insts[cursor.at];
+            let inst = self.inst();
             match &inst.kind {
                 InstKind::If(then, other) => {
                     let condition = self.frame().slots[inst.args[0].index()].word;
@@ -117,7 +112,7 @@ impl<'a, F: Number> Machine<'a, F> {
                 }
                 InstKind::Block(body) => self.enter(*body),
                 InstKind::Call(callee, arrays) => {
-                    let callee = self.module.function(*callee);
+                    let callee = *callee;
                     self.count_call(callee);
                     let args = self.read(&inst.args);
                     let frame = self.frame();
@@ -138,7 +133,7 @@ impl<'a, F: Number> Machine<'a, F> {
                 }
                 InstKind::Continue(to) => {
                     self.step(inst.span)?;
-                    self.tally.turns += 1;
+                    self.state.tally.turns += 1;
                     let values = self.read(&inst.args);
                     let cursors = &mut self.frame().cursors;
                     while cursors.pop().is_some_and(|left| left.region != *to) {}
@@ -160,47 +155,63 @@ impl<'a, F: Number> Machine<'a, F> {
         }
     }
 
-    fn frame(&mut self) -> &mut Frame<'a, F> {
-        self.frames
+    fn frame(&mut self) -> &mut Frame<F> {
+        self.state
+            .frames
             .last_mut()
             .expect("a function is being executed")
     }
 
+    /// The function being executed.
+    fn function(&self) -> &'a Function {
+        let frame = self.state.frames.last();
+        let frame = frame.expect("a function is being executed");
+        self.module.function(frame.function)
+    }
+
+    /// The instruction at the innermost cursor.
+    fn inst(&self) -> &'a Inst {
+        let frame = self.state.frames.last();
+        let cursor = frame.and_then(|frame| frame.cursors.last());
+        let cursor = cursor.expect("a region is open");
+        &self.function().region(cursor.region).insts[cursor.at]
+    }
+
     fn fault(&mut self, kind: FaultKind, span: Span) {
-        self.faults.add(kind, span);
+        self.state.faults.add(kind, span);
     }
 
-    fn stop<T>(&mut self, kind: FaultKind, span: Span) -> Result<T, Stopped> {
+    fn stop<T>(&mut self, kind: FaultKind, span: Span) -> Result<T, Halt<F>> {
         self.fault(kind, span);
-        Err(Stopped)
+        Err(Halt::Stopped)
     }
 
-    fn step(&mut self, span: Span) -> Result<(), Stopped> {
-        if self.steps >= self.options.limits.steps {
+    fn step(&mut self, span: Span) -> Result<(), Halt<F>> {
+        if self.state.steps >= self.options.limits.steps {
             return self.stop(FaultKind::StepBudget, span);
         }
-        self.steps += 1;
-        let left = self.options.limits.steps - self.steps;
+        self.state.steps += 1;
+        let left = self.options.limits.steps - self.state.steps;
         if left.is_multiple_of(CANCEL_PERIOD) && self.host.is_cancelled() {
             return self.stop(FaultKind::Cancelled, span);
         }
         Ok(())
     }
 
-    fn count_call(&mut self, callee: &Function) {
-        let is_active = self.frames.iter().any(|f| std::ptr::eq(f.function, callee));
-        let mut modes = callee.members.iter().map(|m| m.mode);
-        self.tally.calls += 1;
-        self.tally.recursions += u64::from(is_active);
-        self.tally.writes += u64::from(modes.any(|m| matches!(m, Mode::Out | Mode::InOut)));
+    fn count_call(&mut self, callee: FuncId) {
+        let is_active = self.state.frames.iter().any(|f| f.function == callee);
+        let mut modes = self.module.function(callee).members.iter().map(|m| m.mode);
+        self.state.tally.calls += 1;
+        self.state.tally.recursions += u64::from(is_active);
+        self.state.tally.writes += u64::from(modes.any(|m| matches!(m, Mode::Out | Mode::InOut)));
     }
 
     /// Adds a decision to the path's signature.
     fn record(&mut self, decision: u64) {
         if self.options.path {
             // A step of FNV, with the high bits folded back so that every decision reaches every bit.
-            let mixed = (self.path ^ decision).wrapping_mul(0x0000_0100_0000_01b3);
-            self.path = mixed ^ (mixed >> 29) ^ 0x9e37_79b9;
+            let mixed = (self.state.path ^ decision).wrapping_mul(0x0000_0100_0000_01b3);
+            self.state.path = mixed ^ (mixed >> 29) ^ 0x9e37_79b9;
         }
     }
 
@@ -217,13 +228,13 @@ impl<'a, F: Number> Machine<'a, F> {
 
     /// Defines a value. Shadows that it does not have are dropped.
     fn assign(&mut self, to: ValueId, slot: Slot<F>) {
-        let function = self.frame().function;
+        let function = self.function();
         let lanes = self.lanes(function, to);
         let slot = masked(slot, lanes);
         let [x, y] = slot.shadows;
         let is_finite = |n: F| n.to_f64().is_finite();
         if !(is_finite(slot.float) && is_finite(x) && is_finite(y)) {
-            self.tally.nonfinite += 1;
+            self.state.tally.nonfinite += 1;
         }
         self.frame().slots[to.index()] = slot;
     }
@@ -234,7 +245,7 @@ impl<'a, F: Number> Machine<'a, F> {
 
     /// Defines the parameters of a loop's region.
     fn carry(&mut self, region: RegionId, values: Vec<Slot<F>>) {
-        let function = self.frame().function;
+        let function = self.function();
         for (&param, value) in function.region(region).params.iter().zip(values) {
             self.assign(param, value);
         }
@@ -242,10 +253,9 @@ impl<'a, F: Number> Machine<'a, F> {
 
     /// Defines the results of the instruction at the innermost cursor, and steps over it.
     fn finish(&mut self, values: Vec<Slot<F>>) {
-        let frame = self.frame();
-        let cursor = frame.cursors.last_mut().expect("a region is open");
-        let inst = &frame.function.region(cursor.region).insts[cursor.at];
-        cursor.at += 1;
+        let inst = self.inst();
+        let cursor = self.frame().cursors.last_mut();
+        cursor.expect("a region is open").at += 1;
         for (result, value) in inst.results.iter().zip(values) {
             self.assign(result, value);
         }
@@ -253,19 +263,20 @@ impl<'a, F: Number> Machine<'a, F> {
 
     fn enter_function(
         &mut self,
-        function: &'a Function,
+        callee: FuncId,
         args: Vec<Slot<F>>,
         given: Vec<Vec<Slot<F>>>,
         span: Span,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Halt<F>> {
         self.step(span)?;
+        let function = self.module.function(callee);
         let limits = self.options.limits;
-        if self.frames.len() >= limits.call_depth as usize {
+        if self.state.frames.len() >= limits.call_depth as usize {
             return self.stop(FaultKind::CallDepth, span);
         }
         let lens = function.arrays.iter().map(|a| u64::from(a.len));
-        self.elements += lens.sum::<u64>();
-        if self.elements > limits.array_elements.into() {
+        self.state.elements += lens.sum::<u64>();
+        if self.state.elements > limits.array_elements.into() {
             return self.stop(FaultKind::ArraySize, span);
         }
         let mut given = given.into_iter();
@@ -277,8 +288,8 @@ impl<'a, F: Number> Machine<'a, F> {
             }
         });
         let arrays = arrays.collect();
-        self.frames.push(Frame {
-            function,
+        self.state.frames.push(Frame {
+            function: callee,
             slots: vec![Slot::default(); function.values.len()],
             arrays,
             cursors: Vec::new(),
@@ -290,20 +301,22 @@ impl<'a, F: Number> Machine<'a, F> {
 
     /// Hands results and arrays back to the caller; to the host, if there is none.
     fn leave_function(&mut self, values: Vec<Slot<F>>) -> Option<Vec<Slot<F>>> {
-        let frame = self.frames.pop().expect("a function is being executed");
-        let function = frame.function;
+        let function = self.function();
+        let frame = self
+            .state
+            .frames
+            .pop()
+            .expect("a function is being executed");
         let lens = function.arrays.iter().map(|a| u64::from(a.len));
-        self.elements -= lens.sum::<u64>();
+        self.state.elements -= lens.sum::<u64>();
         let results = function.results.iter().zip(values);
         let results = results
             .map(|(result, value)| masked(value, self.options.shadows.of(result.ty, result.lanes)));
         let results: Vec<Slot<F>> = results.collect();
-        let Some(caller) = self.frames.last_mut() else {
+        if self.state.frames.is_empty() {
             return Some(results);
-        };
-        let cursor = caller.cursors.last().expect("a region is open");
-        let call = &caller.function.region(cursor.region).insts[cursor.at];
-        if let InstKind::Call(_, to) = &call.kind {
+        }
+        if let InstKind::Call(_, to) = &self.inst().kind {
             for ((array, elements), &to) in function.arrays.iter().zip(frame.arrays).zip(to) {
                 if matches!(array.mode, Some(Mode::Out | Mode::InOut)) {
                     self.set_array(to, elements);
@@ -321,30 +334,30 @@ impl<'a, F: Number> Machine<'a, F> {
     }
 
     fn set_array(&mut self, to: ArrayId, elements: Vec<Slot<F>>) {
-        let array = &self.frame().function.arrays[to.index()];
+        let array = &self.function().arrays[to.index()];
         let elements = self.masked_array(array, elements);
         self.frame().arrays[to.index()] = elements;
     }
 
     /// An index within an array.
     fn index(&mut self, array: ArrayId, index: Slot<F>, span: Span) -> usize {
-        let last = self.frame().function.arrays[array.index()].len - 1;
+        let last = self.function().arrays[array.index()].len - 1;
         let index = index.word as i32;
         let clamped = i64::from(index).clamp(0, last.into());
         if clamped != index.into() {
             self.fault(FaultKind::IndexOutOfRange, span);
         }
         self.record(clamped as u64);
-        self.tally.accesses += 1;
+        self.state.tally.accesses += 1;
         clamped as usize
     }
 
     /// Instructions that neither branch nor call: what they give.
-    fn compute(&mut self, inst: &Inst) -> Result<Vec<Slot<F>>, Stopped> {
+    fn compute(&mut self, inst: &Inst) -> Result<Vec<Slot<F>>, Halt<F>> {
         let args = self.read(&inst.args);
         let value = match inst.kind {
             InstKind::Const(bits) => {
-                let ty = self.frame().function.value(inst.results.first).ty;
+                let ty = self.function().value(inst.results.first).ty;
                 Slot::from_bits(ty, bits)
             }
             InstKind::Op(op) => self.op(op, inst, &args),
@@ -353,7 +366,7 @@ impl<'a, F: Number> Machine<'a, F> {
             }
             InstKind::Resource(id) => Slot::word(id.0),
             InstKind::Shadow(direction) => {
-                self.tally.reads += 1;
+                self.state.tally.reads += 1;
                 Slot::float(read(args[0].shadow(direction)), [F::default(); 2])
             }
             InstKind::ArrayZero(array) => {
@@ -371,35 +384,36 @@ impl<'a, F: Number> Machine<'a, F> {
             }
             InstKind::Store(id) => {
                 let index = self.index(id, args[0], inst.span);
-                let array = &self.frame().function.arrays[id.index()];
+                let array = &self.function().arrays[id.index()];
                 let lanes = self.options.shadows.of(array.element, array.lanes);
                 self.frame().arrays[id.index()][index] = masked(args[1], lanes);
                 return Ok(Vec::new());
             }
             InstKind::Sample(texture, channels) => {
-                return Ok(self.sample(texture, channels, args[0], args[1]));
+                return self.sample(texture, channels, args[0], args[1]);
             }
             InstKind::MakeClosure(shape) => {
-                let function = self.frame().function;
+                let function = self.function();
                 let args = inst.args.iter().zip(&args);
                 let words = args.map(|(&id, slot)| match function.value(id).ty {
                     Scalar::F32 => leaving(slot.float.to_f32()).to_bits(),
                     _ => slot.word,
                 });
-                let closure = self.closures.leaf(shape, words);
+                let closure = self.state.closures.leaf(shape, words);
                 self.closure(closure, inst.span)?
             }
             InstKind::ClosureAdd => {
                 let [a, b] = [args[0], args[1]].map(|slot| ClosureRef::from_word(slot.word));
-                let closure = self.closures.add(a, b);
+                let closure = self.state.closures.add(a, b);
                 self.closure(closure, inst.span)?
             }
             InstKind::ClosureScale => {
                 let closure = ClosureRef::from_word(args[0].word);
                 let weight = |i: usize| args[i].float.to_f32();
                 let closure = match args.len() {
-                    2 => self.closures.scale(closure, weight(1)),
+                    2 => self.state.closures.scale(closure, weight(1)),
                     _ => self
+                        .state
                         .closures
                         .tint(closure, [weight(1), weight(2), weight(3)]),
                 };
@@ -427,7 +441,7 @@ impl<'a, F: Number> Machine<'a, F> {
             let wide: Vec<f64> = operands.iter().map(|x| x.to_f64()).collect();
             self.record(op.piece(&wide) as u64);
         }
-        let function = self.frame().function;
+        let function = self.function();
         let lanes = self.lanes(function, inst.results.first);
         for direction in Direction::BOTH.into_iter().filter(|&d| lanes.has(d)) {
             let shadows = inst.args.iter().zip(args).map(|(&id, slot)| {
@@ -447,9 +461,9 @@ impl<'a, F: Number> Machine<'a, F> {
         channels: Channels,
         u: Slot<F>,
         v: Slot<F>,
-    ) -> Vec<Slot<F>> {
+    ) -> Result<Vec<Slot<F>>, Halt<F>> {
         let (u, v) = (leaving_slot(u), leaving_slot(v));
-        let Sampled::Ready(texel) = self.host.sample(&SampleRequest {
+        let request = SampleRequest {
             texture,
             u: u.float,
             v: v.float,
@@ -457,24 +471,32 @@ impl<'a, F: Number> Machine<'a, F> {
             dudy: u.shadows[1],
             dvdx: v.shadows[0],
             dvdy: v.shadows[1],
-        });
-        let texel = match channels {
-            Channels::Color => &texel[..3],
-            Channels::Alpha => &texel[3..],
         };
-        let texel = texel
-            .iter()
-            .map(|c| Slot::from_bits(Scalar::F32, c.to_bits()));
-        texel.collect()
+        match self.host.sample(&request) {
+            Sampled::Ready(texel) => Ok(answered(channels, texel)),
+            Sampled::Pending => Err(Halt::Pending(request)),
+        }
     }
 
     /// A closure just made, if there was room for it.
-    fn closure(&mut self, closure: ClosureRef, span: Span) -> Result<Slot<F>, Stopped> {
-        if self.closures.size() > self.options.limits.closure_size as usize {
+    fn closure(&mut self, closure: ClosureRef, span: Span) -> Result<Slot<F>, Halt<F>> {
+        if self.state.closures.size() > self.options.limits.closure_size as usize {
             return self.stop(FaultKind::ClosureSize, span);
         }
         Ok(Slot::word(closure.word()))
     }
+}
+
+/// The results of a sample that was answered.
+fn answered<F: Number>(channels: Channels, texel: [f32; 4]) -> Vec<Slot<F>> {
+    let texel = match channels {
+        Channels::Color => &texel[..3],
+        Channels::Alpha => &texel[3..],
+    };
+    let slots = texel.iter();
+    slots
+        .map(|c| Slot::from_bits(Scalar::F32, c.to_bits()))
+        .collect()
 }
 
 fn masked<F: Number>(mut slot: Slot<F>, lanes: Lanes) -> Slot<F> {

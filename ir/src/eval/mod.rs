@@ -8,12 +8,13 @@
 //!   wider numbers. Integers stay 32 bits wide. Finite differences of such values are what derivatives are tested against.
 //! - Shadows are those that the lanes pass laid out ([`Shadows::Annotated`]), or both of every float ([`Shadows::Full`]): the second needs
 //!   no passes and is the oracle of the first.
-//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's.
+//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's, and a point can wait for a texture.
 //!
 //! A value without a lane has shadow 0 wherever one is read or handed over; as an operand it contributes no term.
 
 mod machine;
 mod number;
+mod suspended;
 #[cfg(test)]
 mod tests;
 pub mod wide;
@@ -22,6 +23,7 @@ use crate::host::{ClosureArena, Faults, Host, Limits};
 use crate::module::Module;
 use crate::types::{Lanes, Scalar};
 pub use number::{Number, Slot};
+pub use suspended::{Progress, Suspended, begin};
 
 /// Which shadows values carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,15 +123,18 @@ pub struct Outcome<F = f32> {
     pub tally: Tally,
 }
 
-/// Evaluates one point. Texture requests go to the host in the order in which they are executed.
+/// Evaluates one point with a host that answers at once; see [`begin`] for one that does not.
 ///
 /// # Panics
-/// If the module breaks an invariant, or the point has fewer scalars than the module.
+/// As [`begin`], and if the host answers [`Pending`](crate::host::Sampled::Pending).
 pub fn evaluate<F: Number>(
     module: &Module,
     point: &Point<F>,
     options: &Options,
     host: &mut dyn Host<F>,
 ) -> Outcome<F> {
-    machine::Machine::new(module, point, options, host).run()
+    match begin(module, point, options, host) {
+        Progress::Done(outcome) => outcome,
+        Progress::Pending(_) => panic!("the host has to answer at once"),
+    }
 }

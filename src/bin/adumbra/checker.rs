@@ -126,7 +126,9 @@ mod tests {
                 dvdx: 0.0,
                 dvdy: 0.0,
             };
-            let Sampled::Ready([r, g, b, a]) = checker.sample(&request);
+            let Sampled::Ready([r, g, b, a]) = checker.sample(&request) else {
+                panic!("the checker is always there");
+            };
             assert!(r == g && g == b && a == 1.0);
             r
         };

@@ -5,11 +5,11 @@ use super::rows::offset;
 use super::state::{State, Threaded, next};
 use crate::bytecode::Opcode;
 use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
-use adumbra_ir::module::{ClosureId, TextureId};
+use adumbra_ir::module::{Channels, ClosureId, TextureId};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 
 /// `words`: texture, u, v, list of the slots of the results.
-pub(super) unsafe fn sample<const RESULTS: usize>(
+pub(super) unsafe fn sample(
     ip: *const Threaded,
     file: *mut u32,
     state: &mut State,
@@ -17,9 +17,9 @@ pub(super) unsafe fn sample<const RESULTS: usize>(
     _: f32,
     _: f32,
 ) -> *const Threaded {
-    // SAFETY: validation checked slots, shadows and the list; `run` lent the host for as long as it goes on.
+    // SAFETY: validation checked slots, shadows and the list; `run` or `answer` lent the host for as long as it goes on.
     unsafe {
-        let [texture, u, v, list] = (*ip).words;
+        let [texture, u, v, _] = (*ip).words;
         let position = state.position(ip);
         let Opcode::Sample(_, u_lanes, v_lanes) = state.program.code[position as usize].opcode
         else {
@@ -43,13 +43,36 @@ pub(super) unsafe fn sample<const RESULTS: usize>(
             dvdy: shadow(v, v_lanes, Direction::Y),
         };
         let host: &mut dyn Host = &mut *state.host;
-        let Sampled::Ready(rgba) = host.sample(&request);
-        let channels = if RESULTS == 1 { &rgba[3..] } else { &rgba[..3] };
-        let slots = &state.lists[list as usize..][..RESULTS];
-        for (&slot, channel) in slots.iter().zip(channels) {
+        match host.sample(&request) {
+            Sampled::Ready(texel) => {
+                answer(ip, file, state, texel);
+                next(ip, file, state)
+            }
+            Sampled::Pending => {
+                state.waiting = Some((ip, request));
+                std::ptr::null()
+            }
+        }
+    }
+}
+
+/// Writes the results of a sample.
+///
+/// # Safety
+/// The instruction is a sample of the program that the state and the file belong to.
+pub(super) unsafe fn answer(ip: *const Threaded, file: *mut u32, state: &State, texel: [f32; 4]) {
+    // SAFETY: asked of the caller; validation checked the list.
+    unsafe {
+        let position = state.position(ip);
+        let channels = match state.program.code[position as usize].opcode {
+            Opcode::Sample(Channels::Color, ..) => &texel[..3],
+            Opcode::Sample(Channels::Alpha, ..) => &texel[3..],
+            _ => unreachable!("only samples wait"),
+        };
+        let list = (*ip).words[3] as usize;
+        for (&slot, channel) in state.lists[list..].iter().zip(channels) {
             *file.add(slot as usize) = channel.to_bits();
         }
-        next(ip, file, state)
     }
 }
 

@@ -4,7 +4,6 @@ use super::rows::{FindBranch, FindRow, Held, Level, special};
 use super::state::{CHAIN, Handler, Threaded, index, pause};
 use super::{arrays, control, host, moves};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
-use adumbra_ir::module::Channels;
 
 /// Resolves a whole program for a processor of that level.
 pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
@@ -91,8 +90,7 @@ fn handler(opcode: Opcode, words: [u32; 4], level: Level, held: Option<Held>) ->
         Opcode::Restore => control::restore,
         Opcode::Call => control::call,
         Opcode::Return => control::return_to,
-        Opcode::Sample(Channels::Color, ..) => host::sample::<3>,
-        Opcode::Sample(Channels::Alpha, ..) => host::sample::<1>,
+        Opcode::Sample(..) => host::sample,
         Opcode::MakeClosure => host::make_closure,
         Opcode::ClosureAdd => host::closure_add,
         Opcode::ClosureScale => host::closure_scale,

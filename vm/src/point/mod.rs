@@ -12,6 +12,7 @@ mod float_mode;
 mod host;
 mod load;
 mod moves;
+mod park;
 mod rows;
 mod state;
 
@@ -23,13 +24,18 @@ use rows::Level;
 use state::{State, Threaded};
 use std::sync::Arc;
 
-/// How an evaluation came to its end. That it may also wait for a texture will be a third way.
+pub use park::Parked;
+
+/// How far an evaluation came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The shader returned.
     Finished,
     /// A limit was met: outputs and shadows are zero, closures empty; the last fault says why.
     Stopped,
+    /// The host answered [`Pending`](adumbra_ir::host::Sampled::Pending): the point waits. Outputs and shadows are zero, and no closures
+    /// can be seen.
+    Pending,
 }
 
 /// A program ready to run on one thread, with all the memory that it needs.
@@ -40,13 +46,15 @@ pub struct PointMachine {
     outputs: Box<[[u32; 3]]>,
     /// What each of them is, and the shadows that it has.
     output_types: Box<[(Scalar, Lanes)]>,
-    global_words: usize,
+    /// The globals of a point that waits.
+    kept: Box<[u32]>,
     input_words: usize,
     entry: Function,
     state: State,
 }
 
-// SAFETY: the pointers in the state point into the machine's own code, which moves with it, or are set by `run` and used during it only.
+// SAFETY: the pointers in the state point into the machine's own code, which moves with it, or are set by `run` and `answer` and used
+// during these only.
 unsafe impl Send for PointMachine {}
 
 impl PointMachine {
@@ -70,7 +78,7 @@ impl PointMachine {
         PointMachine {
             outputs: vec![[0; 3]; output_types.len()].into_boxed_slice(),
             output_types,
-            global_words: program.interface.global_words(),
+            kept: vec![0; program.interface.global_words()].into_boxed_slice(),
             input_words: program.interface.input_words(),
             entry: program.functions[program.entry as usize].clone(),
             state: State {
@@ -91,6 +99,7 @@ impl PointMachine {
                 closures: ClosureArena::default(),
                 arguments: Vec::with_capacity(program.most_arguments()),
                 faults: Faults::default(),
+                waiting: None,
                 program,
             },
             code,
@@ -104,62 +113,95 @@ impl PointMachine {
     }
 
     /// Evaluates one point. `globals` are laid out as [`Interface::globals`](crate::bytecode::Interface::globals) says, `inputs` are the
-    /// scalars of the inputs in order.
+    /// scalars of the inputs in order. A point that waits is given up.
     ///
     /// # Panics
     /// If `globals` or `inputs` have not as many words as the interface asks for.
     pub fn run(&mut self, globals: &[u32], inputs: &[u32], host: &mut dyn Host) -> Outcome {
-        assert_eq!(globals.len(), self.global_words, "words of the globals");
+        assert_eq!(globals.len(), self.kept.len(), "words of the globals");
         assert_eq!(inputs.len(), self.input_words, "words of the inputs");
         for (slot, &word) in self.file[3 * self.outputs.len()..].iter_mut().zip(inputs) {
             *slot = word;
         }
         let mode = FloatMode::enter();
-        let finished = self.evaluate(globals, host);
-        if finished {
-            self.give_outputs();
-        } else {
-            self.outputs.fill([0; 3]);
-            self.state.closures.clear();
-        }
-        drop(mode);
-        if finished {
-            Outcome::Finished
-        } else {
-            Outcome::Stopped
-        }
-    }
-
-    fn evaluate(&mut self, globals: &[u32], host: &mut dyn Host) -> bool {
+        self.lend(globals.as_ptr(), host);
         let state = &mut self.state;
         state.steps = state.limits.steps;
         state.elements = state.limits.array_elements;
         state.calls.clear();
         state.saved_top = 0;
         state.closures.clear();
+        state.waiting = None;
         if !state.faults.is_empty() {
             state.faults.clear();
         }
-        state.globals = globals.as_ptr();
-        // SAFETY: only the lifetime changes, and the pointer is not used after this function.
-        state.host =
-            unsafe { std::mem::transmute::<*mut dyn Host, *mut (dyn Host + 'static)>(host) };
-        if let Some(kind) = state.enter(1, self.entry.elements) {
-            state.faults.add(kind, self.entry.span);
-            return false;
-        }
-        let file = self.file.as_mut_ptr();
-        // SAFETY: the program is valid, was loaded for this processor and this file, and every routine gives null or an instruction of it.
-        unsafe {
-            let mut ip = self
-                .code
-                .as_ptr()
-                .add(state::index(self.entry.start) as usize);
-            while !ip.is_null() {
-                ip = ((*ip).handler)(ip, file, state, 0.0, 0.0, 0.0);
+        let start = match state.enter(1, self.entry.elements) {
+            Some(kind) => {
+                state.faults.add(kind, self.entry.span);
+                std::ptr::null()
             }
+            None => {
+                let entry = state::index(self.entry.start);
+                self.code.as_ptr().wrapping_add(entry as usize)
+            }
+        };
+        // SAFETY: the instruction is the program's; the globals have the right length, and are borrowed until this function ends.
+        let outcome = unsafe { self.execute(start) };
+        drop(mode);
+        if outcome == Outcome::Pending {
+            self.kept.copy_from_slice(globals);
         }
-        state.faults.stopped().is_none()
+        outcome
+    }
+
+    /// Goes on with the point that waits: red, green, blue, alpha of what it asked for. All that follows is as if the host had answered at
+    /// once.
+    ///
+    /// # Panics
+    /// If no point waits.
+    pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+        let (ip, _) = self.state.waiting.take().expect("a point waits");
+        let mode = FloatMode::enter();
+        self.lend(self.kept.as_ptr(), host);
+        // SAFETY: what waits is a sample of this program, and validation put an instruction behind it; the globals are the machine's own.
+        let outcome = unsafe {
+            host::answer(ip, self.file.as_mut_ptr(), &self.state, texel);
+            self.execute(ip.add(1))
+        };
+        drop(mode);
+        outcome
+    }
+
+    /// Lets routines reach the host, for the one execution that follows.
+    fn lend(&mut self, globals: *const u32, host: &mut dyn Host) {
+        self.state.globals = globals;
+        // SAFETY: only the lifetime changes; `run` and `answer`, which borrow the host, end with the execution.
+        self.state.host =
+            unsafe { std::mem::transmute::<*mut dyn Host, *mut (dyn Host + 'static)>(host) };
+    }
+
+    /// Runs from an instruction until the shader returns, stops or waits; null has stopped.
+    ///
+    /// # Safety
+    /// The instruction is one of the program's; globals and host are lent.
+    unsafe fn execute(&mut self, start: *const Threaded) -> Outcome {
+        let file = self.file.as_mut_ptr();
+        let mut ip = start;
+        while !ip.is_null() {
+            // SAFETY: the program is valid, was loaded for this processor and this file, and every routine gives null or an instruction of it.
+            ip = unsafe { ((*ip).handler)(ip, file, &mut self.state, 0.0, 0.0, 0.0) };
+        }
+        if self.state.waiting.is_some() {
+            self.outputs.fill([0; 3]);
+            Outcome::Pending
+        } else if self.state.faults.stopped().is_some() {
+            self.outputs.fill([0; 3]);
+            self.state.closures.clear();
+            Outcome::Stopped
+        } else {
+            self.give_outputs();
+            Outcome::Finished
+        }
     }
 
     fn give_outputs(&mut self) {

@@ -1,7 +1,9 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
 use crate::bytecode::Bytecode;
-use adumbra_ir::host::{CANCEL_PERIOD, ClosureArena, FaultKind, Faults, Host, Limits};
+use adumbra_ir::host::{
+    CANCEL_PERIOD, ClosureArena, FaultKind, Faults, Host, Limits, SampleRequest,
+};
 use adumbra_ir::span::Span;
 use std::sync::Arc;
 
@@ -70,14 +72,21 @@ pub(super) struct State {
     /// Room for the arguments of a closure; empty in between.
     pub(super) arguments: Vec<u32>,
     pub(super) faults: Faults,
+    /// The sample at which the point waits, and what it asks.
+    pub(super) waiting: Option<(*const Threaded, SampleRequest)>,
 }
 
 impl State {
     /// The position in the bytecode of an instruction.
     pub(super) fn position(&self, ip: *const Threaded) -> u32 {
-        // As addresses, so that nothing need be assumed of the pointers.
-        let index = (ip as usize - self.code as usize) / size_of::<Threaded>();
+        let index = self.index(ip) as usize;
         (index - index / CHAIN) as u32
+    }
+
+    /// Where an instruction stands among the threaded ones, the same in every machine of the program.
+    pub(super) fn index(&self, ip: *const Threaded) -> u32 {
+        // As addresses, so that nothing need be assumed of the pointers.
+        ((ip as usize - self.code as usize) / size_of::<Threaded>()) as u32
     }
 
     fn span(&self, ip: *const Threaded) -> Span {
@@ -114,7 +123,7 @@ impl State {
     #[cold]
     #[inline(never)]
     fn is_cancelled(&mut self) -> bool {
-        // SAFETY: steps are taken during `run` only, which lent the host for as long as it goes on.
+        // SAFETY: steps are taken during `run` and `answer` only, which lent the host for as long as it goes on.
         unsafe { (*self.host).is_cancelled() }
     }
 

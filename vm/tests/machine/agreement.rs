@@ -1,6 +1,7 @@
 //! Random modules through the passes, lowered and run: outputs, shadows, faults, requests and closures are the reference evaluator's, bit
 //! by bit.
 
+use crate::park::{Hesitant, run_hesitantly};
 use crate::support::Recorder;
 use adumbra_ir::eval::{Options, Point, Slot, evaluate};
 use adumbra_ir::host::{Limits, SampleRequest};
@@ -20,12 +21,14 @@ const LIMITS: Limits = Limits {
     call_depth: 40,
     array_elements: 10_000,
     closure_size: 1_000,
+    parked: 0,
+    parked_bytes: 0,
 };
 
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -85,6 +88,7 @@ struct Mix {
     stopped: usize,
     shadowed: usize,
     recursive: usize,
+    waited: usize,
 }
 
 fn agree(module: &Module, seed: u64, mix: &mut Mix) {
@@ -92,7 +96,9 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
     let program = lower(module).expect("the module fits");
     let back = Bytecode::from_bytes(&program.to_bytes()).expect("it is valid");
     assert_eq!(back, program);
-    let mut machine = PointMachine::new(Arc::new(back), LIMITS);
+    let back = Arc::new(back);
+    let mut machine = PointMachine::new(back.clone(), LIMITS);
+    let mut others = [(); 2].map(|()| PointMachine::new(back.clone(), LIMITS));
     let mut random = Random(seed);
     for _ in 0..3 {
         let (point, globals, inputs) = point(module, &mut random);
@@ -128,6 +134,17 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
         // Weights may be NaN, so the arenas are compared as they print.
         let arenas = [machine.closures(), &expected.closures].map(|c| format!("{c:?}"));
         assert_eq!(arenas[0], arenas[1], "{}", context());
+        // The same with samples that wait, in another machine than where they are answered.
+        let mut hesitant = Hesitant::default();
+        let last = run_hesitantly(&mut others, &globals, &inputs, &mut hesitant, &mut random);
+        let other = &others[last];
+        assert_eq!(other.outputs(), outputs, "waited: {}", context());
+        assert_eq!(other.faults(), &expected.faults, "waited: {}", context());
+        let arena = format!("{:?}", other.closures());
+        assert_eq!(arena, arenas[1], "waited: {}", context());
+        let requests_then: Vec<_> = hesitant.requests.iter().map(bits).collect();
+        assert_eq!(requests_then, requests, "waited: {}", context());
+        mix.waited += hesitant.waits;
         mix.points += 1;
         mix.stopped += usize::from(stopped);
         mix.shadowed += usize::from(requests.iter().any(|r| r[3..] != [0; 4]));
@@ -244,6 +261,7 @@ fn the_machine_agrees_with_the_reference_evaluator() {
         stopped,
         shadowed,
         recursive,
+        waited,
     } = mix;
     assert!(stopped < points / 3, "{stopped} of {points} stopped");
     assert!(
@@ -251,4 +269,5 @@ fn the_machine_agrees_with_the_reference_evaluator() {
         "{shadowed} of {points} have samples with shadows"
     );
     assert!(recursive > points / 20, "{recursive} of {points} recurse");
+    assert!(waited > points / 4, "{waited} waits in {points}");
 }

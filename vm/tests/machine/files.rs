@@ -67,6 +67,7 @@ fn run_any(program: Bytecode) {
         call_depth: 5,
         array_elements: 1000,
         closure_size: 100,
+        ..Limits::default()
     };
     let globals = vec![0x3f00_0000; program.interface().global_words()];
     let inputs = vec![3; program.interface().input_words()];

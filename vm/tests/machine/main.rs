@@ -4,5 +4,6 @@ mod agreement;
 mod control;
 mod files;
 mod memory;
+mod park;
 mod rows;
 mod support;

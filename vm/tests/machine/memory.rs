@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use crate::support::*;
-use adumbra_ir::host::ConstantTexture;
-use adumbra_vm::Outcome;
+use adumbra_ir::host::{ConstantTexture, Host, SampleRequest, Sampled};
+use adumbra_vm::{Outcome, Parked};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -91,6 +91,43 @@ fn evaluating_allocates_nothing() {
     assert_eq!(REQUESTS.get() - before, 0);
     assert_eq!(machine.run(&globals, &[3], &mut texture), Outcome::Finished);
     assert_eq!(floats(&machine)[0], [2.0, 4.0, 8.0]);
+}
+
+#[test]
+fn parking_allocates_nothing_in_memory_that_was_large_enough_before() {
+    /// Never has a texel at once.
+    struct Absent;
+    impl Host for Absent {
+        fn sample(&mut self, _: &SampleRequest) -> Sampled {
+            Sampled::Pending
+        }
+    }
+    let mut machine = machine(BUSY);
+    let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
+    let mut parked: [Parked; 4] = Default::default();
+    // The four of them are at different depths, and take turns in that.
+    let mut turn = |first: u32| {
+        for (point, n) in parked.iter_mut().zip([first, 9, 10, 10 - first]) {
+            assert_eq!(machine.run(&globals, &[n], &mut Absent), Outcome::Pending);
+            machine.park(point);
+        }
+        for _ in 0..20 {
+            for point in parked.iter_mut().filter(|point| point.request().is_some()) {
+                machine.unpark(point);
+                if machine.answer([0.5; 4], &mut Absent) == Outcome::Pending {
+                    machine.park(point);
+                }
+            }
+        }
+        assert!(parked.iter().all(|point| point.request().is_none()));
+    };
+    turn(1);
+    turn(9);
+    let before = REQUESTS.get();
+    turn(1);
+    turn(5);
+    turn(9);
+    assert_eq!(REQUESTS.get() - before, 0);
 }
 
 #[cfg(target_arch = "x86_64")]

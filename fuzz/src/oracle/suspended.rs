@@ -1,0 +1,100 @@
+//! Points whose texture requests are answered later: some wait in place, some are parked and go on in another evaluator, all in an order by
+//! lot. They must show what they show when the host answers at once.
+
+use super::chain::{place, shown};
+use super::observed::Observed;
+use super::reference::Recorder;
+use crate::choices::next;
+use crate::generate::Point;
+use adumbra::{
+    Engine, Evaluator, Globals, Host, Instance, Limits, Outcome, ParkedPoint, Program,
+    SampleRequest, Sampled,
+};
+use std::sync::Arc;
+
+/// A [`Recorder`] that keeps some answers back.
+#[derive(Default)]
+struct Hesitant {
+    textures: Recorder,
+    /// Whether the next request has to wait: its lowest bit, then the one above it, and so on.
+    waits: u64,
+    answer: [f32; 4],
+}
+
+impl Host for Hesitant {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        let waits = self.waits & 1 == 1;
+        self.waits = self.waits.rotate_right(1);
+        match self.textures.sample(request) {
+            Sampled::Ready(answer) if waits => {
+                self.answer = answer;
+                Sampled::Pending
+            }
+            sampled => sampled,
+        }
+    }
+}
+
+/// One point on its way.
+struct Job {
+    globals: Globals,
+    host: Hesitant,
+    parked: Option<ParkedPoint>,
+    shown: Option<Observed>,
+}
+
+/// What a program shows at points that two evaluators run by turns, as far as their textures let them.
+///
+/// # Errors
+/// If the engine cannot run the program, or refuses to park a point or to go on with it.
+pub fn observe_suspended(
+    limits: Limits,
+    program: &Arc<Program>,
+    engine: Engine,
+    points: &[Point],
+) -> Result<Vec<Observed>, String> {
+    let instance = Instance::new(program);
+    let evaluator =
+        || Evaluator::with(&instance, engine, limits).map_err(|error| error.to_string());
+    let mut evaluators = [evaluator()?, evaluator()?];
+    let mut state = points.len() as u64;
+    let mut jobs: Vec<Job> = points
+        .iter()
+        .map(|point| Job {
+            globals: place(program, point),
+            host: Hesitant {
+                waits: next(&mut state),
+                ..Hesitant::default()
+            },
+            parked: None,
+            shown: None,
+        })
+        .collect();
+    loop {
+        let mut open: Vec<&mut Job> = jobs.iter_mut().filter(|j| j.shown.is_none()).collect();
+        if open.is_empty() {
+            return Ok(jobs.into_iter().filter_map(|job| job.shown).collect());
+        }
+        let lot = next(&mut state) as usize;
+        let evaluator = &mut evaluators[lot & 1];
+        let at = (lot >> 1) % open.len();
+        let job = &mut *open[at];
+        let outcome = match job.parked.take() {
+            None => evaluator.evaluate(&job.globals, &mut job.host),
+            Some(parked) => evaluator
+                .resume(parked, job.host.answer, &mut job.host)
+                .map_err(|error| error.to_string())?,
+        };
+        let in_place = lot & 0x100 == 0;
+        let outcome = match outcome {
+            Outcome::Pending if in_place => evaluator.answer(job.host.answer, &mut job.host),
+            outcome => outcome,
+        };
+        match outcome {
+            Outcome::Pending => {
+                job.parked = Some(evaluator.park().map_err(|error| error.to_string())?);
+            }
+            _ => job.shown = Some(shown(evaluator, &job.host.textures)),
+        }
+    }
+}

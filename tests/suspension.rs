@@ -1,0 +1,407 @@
+//! Texture requests that are answered later: parked points are resumed in any order, on any thread, to the bits of a run that never waited.
+
+use adumbra::{
+    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, Options, Outcome,
+    ParkedPoint, Program, SampleRequest, Sampled, Scalar, Sources, TooManyParked, Type,
+};
+use std::sync::Arc;
+
+/// Samples in calls, in recursion, in loops, in both arms of a branch, between arrays and closures: 20 in all.
+const SHADER: &str = "
+    texture2d wood; texture2d noise; texture2d mask;
+    float fall(float x, float y, int n) {
+        if (n < 1)
+            return texture2d_sample_alpha<mask>(x, y);
+        float below = fall(x * 0.5 + y, y - x, n - 1);
+        return below + x * texture2d_sample_alpha<noise>(below, x);
+    }
+    float blur(float p[4], inout float w[4]) {
+        float sum = 0;
+        for (int i = 0; i < 4; i += 1) {
+            color c = texture2d_sample<wood>(p[i], w[i] + sum);
+            w[i] = w[i] * c.x + sum;
+            sum += c.y;
+        }
+        return sum;
+    }
+    float3 pick(float3 p) {
+        if (p.x < p.y)
+            return texture2d_sample<wood>(p.x * p.y, sin(p.z));
+        return texture2d_sample<noise>(exp(p.x), p.y / p.z).zyx;
+    }
+    shader all(float gain = 0.75, out float o, out color k, out closure c, out int faults) {
+        float3 p = global_value<position>;
+        float3 n = global_value<normal>;
+        float a[4] = { p.x, p.y, n.x, gain };
+        float b[4] = { n.y, n.z, p.z, p.x * p.y };
+        o = fall(p.x, p.y, 5);
+        o += blur(a, b) + ddx(b[2]);
+        k = pick(p) + pick(n);
+        c = 0 * make_closure<glow>(k);
+        for (int i = 0; i < 5; i += 1) {
+            float s = texture2d_sample_alpha<mask>(b[i], global_value<uvw>.x * o);
+            c = c + s * make_closure<glow>(k * s) + make_closure<rest>(i, o);
+        }
+        c = texture2d_sample<wood>(global_value<uvw>.x, global_value<uvw>.y) * c;
+        o += texture2d_sample_alpha<noise>(global_value<uvw>.y, o);
+        faults = 7 / (int(p.x) - 1);
+        o += texture2d_sample_alpha<noise>(o, o);
+    }";
+
+/// How many samples a point of the shader executes.
+const SAMPLES: usize = 20;
+
+fn program() -> Arc<Program> {
+    let options = Options {
+        output_derivatives: true,
+        ..Options::default()
+    };
+    let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
+    let program = compiler.compile(&Sources::new("all.adu", SHADER));
+    program.unwrap_or_else(|findings| panic!("{findings}"))
+}
+
+/// A sequence that looks random (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 33) as usize % n
+    }
+
+    fn float(&mut self) -> f32 {
+        self.below(4_000) as f32 / 1_000.0 - 1.0
+    }
+}
+
+/// A texel that depends on every bit of a request.
+fn texel(r: &SampleRequest) -> [f32; 4] {
+    let words = [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(f32::to_bits);
+    let mix = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
+    let hash = words.into_iter().fold(u64::from(r.texture.0) + 1, mix);
+    let mut random = Random(hash);
+    std::array::from_fn(|_| random.below(1 << 24) as f32 / (1 << 24) as f32)
+}
+
+/// Answers every request at once.
+#[derive(Default)]
+struct Prompt {
+    asked: usize,
+}
+
+impl Host for Prompt {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.asked += 1;
+        Sampled::Ready(texel(request))
+    }
+}
+
+/// Answers every request later.
+struct Late;
+
+impl Host for Late {
+    fn sample(&mut self, _: &SampleRequest) -> Sampled {
+        Sampled::Pending
+    }
+}
+
+/// Answers some requests at once, as its lot says.
+struct Hesitant<'r>(&'r mut Random);
+
+impl Host for Hesitant<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        match self.0.below(4) {
+            0 => Sampled::Ready(texel(request)),
+            _ => Sampled::Pending,
+        }
+    }
+}
+
+fn globals(program: &Program, point: u64) -> Globals {
+    let mut random = Random(point);
+    let mut globals = Globals::new(program.globals());
+    for name in ["position", "normal", "uvw"] {
+        let [value, ddx, ddy] = [(); 3].map(|()| [(); 3].map(|()| random.float()));
+        globals.set(name, value, ddx, ddy).unwrap();
+    }
+    globals
+}
+
+/// All that an evaluation shows.
+#[derive(Clone, Debug, PartialEq)]
+struct Seen {
+    words: Vec<u32>,
+    closure: String,
+    faults: String,
+}
+
+fn seen(evaluator: &Evaluator) -> Seen {
+    let closure = evaluator.output("c").unwrap().closure().unwrap();
+    Seen {
+        words: evaluator.words().to_vec(),
+        closure: closure.json().unwrap(),
+        faults: format!("{:?}", evaluator.faults()),
+    }
+}
+
+fn evaluator(program: &Arc<Program>, engine: Engine, limits: Limits) -> Evaluator {
+    Evaluator::with(&Instance::new(program), engine, limits).unwrap()
+}
+
+fn expected(program: &Arc<Program>, points: u64) -> Vec<Seen> {
+    let mut evaluator = evaluator(program, Engine::Point, Limits::default());
+    let mut host = Prompt::default();
+    let seen = (0..points).map(|point| {
+        let outcome = evaluator.evaluate(&globals(program, point), &mut host);
+        assert_eq!(outcome, Outcome::Finished);
+        seen(&evaluator)
+    });
+    let seen = seen.collect();
+    assert_eq!(host.asked, SAMPLES * points as usize);
+    seen
+}
+
+/// Evaluates all points with up to `crowd` of them parked at a time, the next one to go on drawn by lot, on one of two evaluators.
+fn suspended(program: &Arc<Program>, engine: Engine, points: u64, crowd: usize) -> Vec<Seen> {
+    let mut evaluators = [(); 2].map(|()| evaluator(program, engine, Limits::default()));
+    let mut random = Random(7);
+    let mut waiting: Vec<(u64, ParkedPoint)> = Vec::new();
+    let mut found: Vec<Option<Seen>> = vec![None; points as usize];
+    let (mut next, mut waits) = (0, 0);
+    while next < points || !waiting.is_empty() {
+        let at = random.below(2);
+        let evaluator = &mut evaluators[at];
+        let (point, mut outcome) = if next < points && waiting.len() < crowd {
+            next += 1;
+            let globals = globals(program, next - 1);
+            let host = &mut Hesitant(&mut random);
+            (next - 1, evaluator.evaluate(&globals, host))
+        } else {
+            let (point, parked) = waiting.swap_remove(random.below(waiting.len()));
+            let answer = texel(parked.request());
+            let host = &mut Hesitant(&mut random);
+            (point, evaluator.resume(parked, answer, host).unwrap())
+        };
+        while outcome == Outcome::Pending && random.below(3) == 0 {
+            let answer = texel(evaluator.request().unwrap());
+            outcome = evaluator.answer(answer, &mut Hesitant(&mut random));
+        }
+        if outcome == Outcome::Pending {
+            waits += 1;
+            waiting.push((point, evaluator.park().unwrap()));
+        } else {
+            found[point as usize] = Some(seen(evaluator));
+        }
+        let parked: u32 = evaluators.iter().map(Evaluator::parked).sum();
+        assert_eq!(parked as usize, waiting.len());
+    }
+    assert!(waits > 5 * points, "{waits} waits");
+    found.into_iter().map(Option::unwrap).collect()
+}
+
+#[test]
+fn ten_thousand_points_of_twenty_samples_in_any_order() {
+    const POINTS: u64 = 10_000;
+    let program = program();
+    let expected = expected(&program, POINTS);
+    let found = suspended(&program, Engine::Point, POINTS, 500);
+    for (point, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found, expected, "point {point}");
+    }
+    let stopped = expected
+        .iter()
+        .filter(|seen| seen.faults.contains("Division"));
+    assert!(stopped.count() > 100, "some points divide by zero");
+}
+
+#[test]
+fn the_reference_engine_waits_as_well() {
+    const POINTS: u64 = 100;
+    let program = program();
+    let expected = expected(&program, POINTS);
+    let found = suspended(&program, Engine::Reference, POINTS, 30);
+    for (point, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found, expected, "point {point}");
+    }
+}
+
+#[test]
+fn a_point_goes_on_in_another_thread() {
+    let program = program();
+    let instance = Instance::new(&program);
+    let expected = expected(&program, 8);
+    for engine in [Engine::Point, Engine::Reference] {
+        let mut here = evaluator(&program, engine, Limits::default());
+        let parked: Vec<ParkedPoint> = (0..8)
+            .map(|point| {
+                here.evaluate(&globals(&program, point), &mut Late);
+                here.park().unwrap()
+            })
+            .collect();
+        std::thread::scope(|scope| {
+            for (parked, expected) in parked.into_iter().zip(&expected) {
+                let instance = &instance;
+                scope.spawn(move || {
+                    let limits = Limits::default();
+                    let mut there = Evaluator::with(instance, engine, limits).unwrap();
+                    let answer = texel(parked.request());
+                    let mut outcome = there.resume(parked, answer, &mut Late).unwrap();
+                    for _ in 1..SAMPLES {
+                        assert_eq!(outcome, Outcome::Pending);
+                        let parked = there.park().unwrap();
+                        let answer = texel(parked.request());
+                        outcome = there.resume(parked, answer, &mut Late).unwrap();
+                    }
+                    assert_eq!((outcome, &seen(&there)), (Outcome::Finished, expected));
+                });
+            }
+        });
+        assert_eq!(here.parked(), 0);
+    }
+}
+
+#[test]
+fn parked_points_are_bounded_by_their_number() {
+    let program = program();
+    for engine in [Engine::Point, Engine::Reference] {
+        let limits = Limits {
+            parked: 3,
+            ..Limits::default()
+        };
+        let mut evaluator = evaluator(&program, engine, limits);
+        let globals = globals(&program, 1);
+        let mut parked = Vec::new();
+        for _ in 0..3 {
+            evaluator.evaluate(&globals, &mut Late);
+            parked.push(evaluator.park().unwrap());
+        }
+        evaluator.evaluate(&globals, &mut Late);
+        assert_eq!(evaluator.park().unwrap_err(), TooManyParked::Points(3));
+        assert_eq!(evaluator.parked(), 3);
+        // The one too many still waits where it is, until there is room.
+        assert!(evaluator.request().is_some());
+        drop(parked.pop());
+        parked.push(evaluator.park().unwrap());
+        assert_eq!(evaluator.parked(), 3);
+        assert_eq!(evaluator.request(), None);
+    }
+}
+
+#[test]
+fn parked_points_are_bounded_by_their_memory() {
+    let program = program();
+    for engine in [Engine::Point, Engine::Reference] {
+        let usual = Limits::default();
+        let globals = globals(&program, 1);
+        let mut measure = evaluator(&program, engine, usual);
+        measure.evaluate(&globals, &mut Late);
+        let size = measure.park().unwrap().memory();
+        let limits = Limits {
+            parked_bytes: 2 * size,
+            ..usual
+        };
+        let mut evaluator = evaluator(&program, engine, limits);
+        let park = |evaluator: &mut Evaluator| {
+            evaluator.evaluate(&globals, &mut Late);
+            evaluator.park()
+        };
+        for _ in 0..3 {
+            let parked = [(); 2].map(|()| park(&mut evaluator).unwrap());
+            let full = park(&mut evaluator).unwrap_err();
+            assert_eq!(full, TooManyParked::Bytes(2 * size));
+            drop(parked);
+            assert_eq!(evaluator.parked(), 0);
+        }
+    }
+}
+
+#[test]
+fn spare_memory_that_does_not_fit_makes_way() {
+    // Deep calls or many closures wait with the sample, never both.
+    let text = "texture2d wood;
+        float down(float x, int n) { return n < 1 ? texture2d_sample_alpha<wood>(x, x) : down(x, n - 1) + x; }
+        shader s(out float o, out closure c) {
+            int n = global_value<n>;
+            c = 0 * make_closure<glow>(1);
+            for (int i = n; i < 100; i += 1) c = c + make_closure<glow>(i);
+            o = down(0.5, n);
+        }";
+    let layout = GlobalsLayout::new().with("n", Type::Scalar(Scalar::I32));
+    let compiler = Compiler::new(layout.unwrap());
+    let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+    let mut globals = Globals::new(program.globals());
+    let mut park = |evaluator: &mut Evaluator, n: i32| {
+        globals.set("n", n, 0, 0).unwrap();
+        evaluator.evaluate(&globals, &mut Late);
+        evaluator.park()
+    };
+    let mut usual = evaluator(&program, Engine::Point, Limits::default());
+    let sizes = [100, 0].map(|n| park(&mut usual, n).unwrap().memory());
+    drop(usual);
+    let limits = Limits {
+        parked_bytes: sizes[0].max(sizes[1]),
+        ..Limits::default()
+    };
+    let mut evaluator = evaluator(&program, Engine::Point, limits);
+    for n in [100, 0, 100, 0] {
+        let point = park(&mut evaluator, n).unwrap();
+        assert!(point.memory() <= limits.parked_bytes);
+    }
+}
+
+#[test]
+fn a_point_goes_on_only_where_everything_is_the_same() {
+    let program = program();
+    let globals = globals(&program, 1);
+    let instance = Instance::new(&program);
+    let mut other_inputs = instance.clone();
+    other_inputs.set("gain", 0.5_f32).unwrap();
+    let other_program = Instance::new(&self::program());
+    let usual = Limits::default();
+    let fewer_steps = Limits { steps: 99, ..usual };
+    let mut here = Evaluator::new(&instance);
+    let others = [
+        Evaluator::with(&other_inputs, Engine::Point, usual),
+        Evaluator::with(&other_program, Engine::Point, usual),
+        Evaluator::with(&instance, Engine::Reference, usual),
+        Evaluator::with(&instance, Engine::Point, fewer_steps),
+    ];
+    here.evaluate(&globals, &mut Late);
+    let mut parked = here.park().unwrap();
+    for other in others {
+        let refused = other.unwrap().resume(parked, [0.0; 4], &mut Late);
+        parked = refused.unwrap_err().0;
+        assert_eq!(here.parked(), 1);
+    }
+    let answer = texel(parked.request());
+    let outcome = here.resume(parked, answer, &mut Prompt::default());
+    assert_eq!(outcome.unwrap(), Outcome::Finished);
+    assert_eq!(seen(&here), expected(&program, 2)[1]);
+}
+
+#[test]
+fn what_went_wrong_before_a_sample_is_seen_while_it_waits() {
+    let text = "texture2d wood; shader s(int n, out float o) { o = 1 / n; o += texture2d_sample_alpha<wood>(o, o); }";
+    let compiler = Compiler::new(GlobalsLayout::new());
+    let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+    for engine in [Engine::Point, Engine::Reference] {
+        let mut evaluator = evaluator(&program, engine, Limits::default());
+        let globals = Globals::new(program.globals());
+        assert_eq!(evaluator.evaluate(&globals, &mut Late), Outcome::Pending);
+        assert_eq!(evaluator.faults().iter().count(), 1);
+        assert_eq!(evaluator.words(), [0; 3]);
+        let parked = evaluator.park().unwrap();
+        assert_eq!(evaluator.faults().iter().count(), 0);
+        let outcome = evaluator.resume(parked, [0.0, 0.0, 0.0, 0.5], &mut Late);
+        assert_eq!(outcome.unwrap(), Outcome::Finished);
+        assert_eq!(evaluator.faults().iter().count(), 1);
+        assert_eq!(evaluator.get::<f32>("o").unwrap().value, 0.5);
+    }
+}

@@ -1,0 +1,162 @@
+//! Parking: a point that waits for a texture leaves its machine, and goes on in it later, or in another machine of the program.
+//!
+//! All that a point is stands in the register file, on the two stacks, among the closures and in a few counters. Frames are static, so a
+//! register means the same in every machine of the program, and so does a position; the file is copied as it is.
+
+use super::PointMachine;
+use super::state::{Caller, State};
+use crate::bytecode::Bytecode;
+use adumbra_ir::host::{ClosureArena, Faults, Limits, SampleRequest};
+use std::sync::Arc;
+
+/// Memory for a point that waits apart from any machine; [`PointMachine::park`] fills it. It can be used for one point after the other, and
+/// is then as large as the largest of them.
+#[derive(Debug, Default)]
+pub struct Parked {
+    point: Option<Point>,
+    /// Registers, arrays and outputs, then the globals, then the frames that calls saved.
+    words: Vec<u32>,
+    calls: Vec<Call>,
+    closures: ClosureArena,
+}
+
+/// What of a point has a fixed size.
+#[derive(Debug)]
+struct Point {
+    program: Arc<Bytecode>,
+    limits: Limits,
+    request: SampleRequest,
+    /// The sample, as an index into the threaded code.
+    at: u32,
+    steps: u64,
+    elements: u32,
+    faults: Faults,
+}
+
+/// A [`Caller`], by index instead of address.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    at: u32,
+    elements: u32,
+}
+
+impl Parked {
+    /// What the point waits for, if there is one.
+    pub fn request(&self) -> Option<&SampleRequest> {
+        self.point.as_ref().map(|point| &point.request)
+    }
+
+    /// Gives the point up but keeps the memory.
+    pub fn clear(&mut self) {
+        self.point = None;
+    }
+
+    /// Bytes that it takes, its own included.
+    pub fn memory(&self) -> usize {
+        size_of::<Parked>()
+            + self.words.capacity() * size_of::<u32>()
+            + self.calls.capacity() * size_of::<Call>()
+            + self.closures.memory()
+    }
+}
+
+impl PointMachine {
+    /// What the point waits for, if it waits.
+    pub fn request(&self) -> Option<&SampleRequest> {
+        self.state.waiting.as_ref().map(|(_, request)| request)
+    }
+
+    /// Bytes that `into` would take with the point that waits.
+    pub fn parked_memory(&self, into: &Parked) -> usize {
+        let words = self.state.program.slots as usize + self.kept.len() + self.state.saved_top;
+        size_of::<Parked>()
+            + into.words.capacity().max(words) * size_of::<u32>()
+            + into.calls.capacity().max(self.state.calls.len()) * size_of::<Call>()
+            + into.closures.memory_for(&self.state.closures)
+    }
+
+    /// Moves the point that waits out of the machine. Takes memory only where `into` has too little.
+    ///
+    /// # Panics
+    /// If no point waits.
+    pub fn park(&mut self, into: &mut Parked) {
+        // Each field is named, so that none of a point's is forgotten.
+        let State {
+            program,
+            code: _,
+            lists: _,
+            limits,
+            steps,
+            elements,
+            calls,
+            saved,
+            saved_top,
+            globals: _,
+            host: _,
+            closures,
+            arguments: _,
+            faults,
+            waiting,
+        } = &self.state;
+        let (ip, request) = waiting.expect("a point waits");
+        let registers = &self.file[..program.slots as usize];
+        let saved = &saved[..*saved_top];
+        let words = &mut into.words;
+        words.clear();
+        words.reserve_exact(registers.len() + self.kept.len() + saved.len());
+        words.extend_from_slice(registers);
+        words.extend_from_slice(&self.kept);
+        words.extend_from_slice(saved);
+        into.calls.clear();
+        into.calls.reserve_exact(calls.len());
+        into.calls.extend(calls.iter().map(|caller| Call {
+            at: self.state.index(caller.ip),
+            elements: caller.elements,
+        }));
+        into.closures.copy_from(closures);
+        into.point = Some(Point {
+            program: program.clone(),
+            limits: *limits,
+            request,
+            at: self.state.index(ip),
+            steps: *steps,
+            elements: *elements,
+            faults: faults.clone(),
+        });
+        self.state.waiting = None;
+        self.state.closures.clear();
+        self.state.faults.clear();
+    }
+
+    /// Puts a parked point back, to wait here; one that waits here is given up. The memory remains.
+    ///
+    /// # Panics
+    /// If there is no point, or it was parked by a machine of another program or other limits.
+    pub fn unpark(&mut self, from: &mut Parked) {
+        let point = from.point.take().expect("a point is parked");
+        let state = &mut self.state;
+        let is_at_home =
+            Arc::ptr_eq(&point.program, &state.program) && point.limits == state.limits;
+        assert!(is_at_home, "the point is another program's");
+        // The same program has the same slots, globals and threaded code, whatever machine loaded it.
+        let (registers, rest) = from.words.split_at(state.program.slots as usize);
+        let (globals, saved) = rest.split_at(self.kept.len());
+        self.file[..registers.len()].copy_from_slice(registers);
+        self.kept.copy_from_slice(globals);
+        state.saved[..saved.len()].copy_from_slice(saved);
+        state.saved_top = saved.len();
+        let code = self.code.as_ptr();
+        let address = |at: u32| code.wrapping_add(at as usize);
+        state.calls.clear();
+        state.calls.extend(from.calls.iter().map(|call| Caller {
+            ip: address(call.at),
+            elements: call.elements,
+        }));
+        state.closures.copy_from(&from.closures);
+        state.steps = point.steps;
+        state.elements = point.elements;
+        state.faults = point.faults;
+        state.waiting = Some((address(point.at), point.request));
+        self.outputs.fill([0; 3]);
+    }
+}

@@ -1,0 +1,128 @@
+//! Points that wait: parked, resumed elsewhere, given up.
+
+use crate::agreement::Random;
+use crate::memory::BUSY;
+use crate::support::*;
+use adumbra_ir::host::{ConstantTexture, Host, Limits, SampleRequest, Sampled};
+use adumbra_vm::{Outcome, Parked, PointMachine};
+use std::sync::Arc;
+
+/// Has the answers of a [`Recorder`], but about every other one only later.
+#[derive(Default)]
+pub(crate) struct Hesitant {
+    pub(crate) requests: Vec<SampleRequest>,
+    pub(crate) waits: usize,
+    lot: u32,
+}
+
+const TEXEL: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
+
+impl Host for Hesitant {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.requests.push(*request);
+        self.lot = self.lot.wrapping_mul(0x9E37_79B1).wrapping_add(0x7F4A_7C15);
+        if self.lot >> 31 == 0 {
+            return Sampled::Ready(TEXEL);
+        }
+        self.waits += 1;
+        Sampled::Pending
+    }
+}
+
+/// Runs a point on one machine after the other: where it waits it is answered, or parked and goes on anywhere. Gives the machine in which it
+/// came to its end.
+pub(crate) fn run_hesitantly(
+    machines: &mut [PointMachine],
+    globals: &[u32],
+    inputs: &[u32],
+    host: &mut Hesitant,
+    random: &mut Random,
+) -> usize {
+    let mut at = random.below(machines.len());
+    let mut outcome = machines[at].run(globals, inputs, host);
+    while outcome == Outcome::Pending {
+        if random.below(3) > 0 {
+            let mut parked = Parked::default();
+            let wanted = machines[at].parked_memory(&parked);
+            machines[at].park(&mut parked);
+            assert_eq!(parked.memory(), wanted);
+            // Another point runs there meanwhile.
+            let zeros = vec![0; globals.len()];
+            machines[at].run(&zeros, inputs, &mut ConstantTexture([0.9; 4]));
+            at = random.below(machines.len());
+            machines[at].unpark(&mut parked);
+        }
+        outcome = machines[at].answer(TEXEL, host);
+    }
+    at
+}
+
+#[test]
+fn a_point_that_waits_is_nowhere_to_be_seen() {
+    let mut machine = machine(BUSY);
+    let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
+    let mut host = Hesitant::default();
+    while machine.run(&globals, &[10], &mut host) != Outcome::Pending {}
+    assert_eq!(machine.outputs(), [0; 6]);
+    let request = *host.requests.last().unwrap();
+    assert_eq!((request.u, request.dudx, request.dvdy), (0.5, 1.0, 2.0));
+    let mut parked = Parked::default();
+    machine.park(&mut parked);
+    assert_eq!(parked.request(), Some(&request));
+    assert_eq!(
+        (machine.request(), parked.request()),
+        (None, Some(&request))
+    );
+    assert_eq!(
+        (machine.outputs(), machine.closures().size()),
+        (&[0; 6][..], 0)
+    );
+    assert!(machine.faults().is_empty());
+    parked.clear();
+    assert_eq!(parked.request(), None);
+}
+
+#[test]
+fn running_another_point_gives_the_waiting_one_up() {
+    let mut machine = machine(BUSY);
+    let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
+    let mut host = Hesitant::default();
+    while machine.run(&globals, &[4], &mut host) != Outcome::Pending {}
+    let mut texture = ConstantTexture(TEXEL);
+    assert_eq!(machine.run(&globals, &[3], &mut texture), Outcome::Finished);
+    assert_eq!(machine.request(), None);
+    assert_eq!(floats(&machine)[0], [2.0, 4.0, 8.0]);
+}
+
+#[test]
+fn the_budget_of_a_point_goes_with_it() {
+    let program = Arc::new(bytecode(BUSY));
+    let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
+    for steps in 0..30 {
+        let limits = Limits {
+            steps,
+            ..Limits::default()
+        };
+        let mut machines = [(); 3].map(|()| PointMachine::new(program.clone(), limits));
+        let [plain, others @ ..] = &mut machines;
+        let outcome = plain.run(&globals, &[10], &mut ConstantTexture(TEXEL));
+        assert_eq!(outcome == Outcome::Finished, steps >= 12);
+        let mut random = Random(steps);
+        let mut host = Hesitant::default();
+        let last = run_hesitantly(others, &globals, &[10], &mut host, &mut random);
+        assert_eq!(others[last].outputs(), plain.outputs());
+        assert_eq!(others[last].faults(), plain.faults());
+    }
+}
+
+#[test]
+#[should_panic(expected = "another program's")]
+fn a_point_does_not_go_on_in_another_program() {
+    let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
+    let [mut here, mut there] = [(); 2].map(|()| machine(BUSY));
+    let mut host = Hesitant::default();
+    while here.run(&globals, &[4], &mut host) != Outcome::Pending {}
+    let mut parked = Parked::default();
+    here.park(&mut parked);
+    there.unpark(&mut parked);
+}
