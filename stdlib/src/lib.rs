@@ -1,8 +1,9 @@
 //! The standard library: functions written in the language itself, in `adu/*.adu`.
 //!
-//! A file is a list of entries; an entry is a doc comment (`///`) and, directly below it, all functions of one name. The index of the
-//! entries is built while this crate is compiled, so that only functions that are named are ever parsed. What an entry calls is found
-//! the same way when its body is checked. Rows of the op table are called, never repeated.
+//! A file is a subject: its head (lines that begin with `// `) says what it is about, title first; then come entries. An entry is a doc
+//! comment (`///`) and, directly below it, all functions of one name. The index of the entries is built while this crate is compiled, so
+//! that only functions that are named are ever parsed. What an entry calls is found the same way when its body is checked. Rows of the op
+//! table are called, never repeated.
 
 /// One entry: the functions of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +16,20 @@ pub struct Entry {
     pub text: &'static str,
 }
 
-const FILES: [&str; 3] = [
-    include_str!("../adu/derivatives.adu"),
-    include_str!("../adu/geometry.adu"),
-    include_str!("../adu/numbers.adu"),
+/// One file of the library: its head and its entries.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject {
+    text: &'static str,
+}
+
+const SUBJECTS: &[Subject] = &[
+    Subject::new(include_str!("../adu/numbers.adu")),
+    Subject::new(include_str!("../adu/geometry.adu")),
+    Subject::new(include_str!("../adu/derivatives.adu")),
 ];
 
-const COUNT: usize = count(FILES[0]) + count(FILES[1]) + count(FILES[2]);
-
 /// Every entry, sorted by name.
-static ENTRIES: [Entry; COUNT] = index();
+static ENTRIES: [Entry; count()] = index();
 
 /// The functions of that name.
 pub fn find(name: &str) -> Option<&'static str> {
@@ -44,20 +49,34 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
-const fn is_entry_start(text: &[u8], at: usize) -> bool {
-    starts(text, at, b"///") && (at == 0 || text[at - 1] == b'\n') && !follows_doc(text, at)
+/// The files, in the order in which one would read about them.
+pub fn subjects() -> impl Iterator<Item = Subject> {
+    SUBJECTS.iter().copied()
 }
 
-/// Whether the line before the one that begins at `at` is a line of a doc comment.
-const fn follows_doc(text: &[u8], at: usize) -> bool {
-    if at < 2 {
-        return false;
+impl Subject {
+    const fn new(text: &'static str) -> Subject {
+        Subject { text }
     }
-    let mut start = at - 1;
-    while start > 0 && text[start - 1] != b'\n' {
-        start -= 1;
+
+    /// The head's first sentence without its full stop, and what follows it.
+    pub fn head(&self) -> (String, String) {
+        let lines = self.text.lines().map_while(|line| line.strip_prefix("// "));
+        let head = lines.collect::<Vec<_>>().join(" ");
+        let (title, about) = head.split_once('.').unwrap_or((&head, ""));
+        (title.to_owned(), about.trim().to_owned())
     }
-    starts(text, start, b"///")
+
+    /// The entries, in the order of the file.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> + use<> {
+        let text = self.text;
+        let mut at = first_entry(text);
+        std::iter::from_fn(move || {
+            let (entry, end) = (at < text.len()).then(|| read(text, at))?;
+            at = end;
+            Some(entry)
+        })
+    }
 }
 
 const fn starts(text: &[u8], at: usize, with: &[u8]) -> bool {
@@ -71,16 +90,25 @@ const fn starts(text: &[u8], at: usize, with: &[u8]) -> bool {
     true
 }
 
-const fn count(text: &str) -> usize {
-    let text = text.as_bytes();
-    let (mut at, mut found) = (0, 0);
-    while at < text.len() {
-        if is_entry_start(text, at) {
-            found += 1;
-        }
+/// Where the line ends that holds `at`: behind its `\n`.
+const fn line_end(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() && text[at] != b'\n' {
         at += 1;
     }
-    found
+    if at < text.len() { at + 1 } else { at }
+}
+
+/// The first line from `at` on that is one of a doc comment, or that is not one; the end of the text if there is none.
+const fn first_line(text: &[u8], mut at: usize, doc: bool) -> usize {
+    while at < text.len() && starts(text, at, b"///") != doc {
+        at = line_end(text, at);
+    }
+    at
+}
+
+/// Where the head of a file ends.
+const fn first_entry(text: &str) -> usize {
+    first_line(text.as_bytes(), 0, true)
 }
 
 const fn slice(text: &'static str, start: usize, end: usize) -> &'static str {
@@ -91,16 +119,11 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The entry that begins at `start` and ends before `end`.
-const fn read(text: &'static str, start: usize, end: usize) -> Entry {
+/// The entry that begins at `start`, and where it ends.
+const fn read(text: &'static str, start: usize) -> (Entry, usize) {
     let bytes = text.as_bytes();
-    let mut body = start;
-    while starts(bytes, body, b"///") {
-        while bytes[body] != b'\n' {
-            body += 1;
-        }
-        body += 1;
-    }
+    let body = first_line(bytes, start, false);
+    let end = first_line(bytes, body, true);
     // `float2 name(`: the name ends at the first parenthesis.
     let mut name_end = body;
     while bytes[name_end] != b'(' {
@@ -110,11 +133,26 @@ const fn read(text: &'static str, start: usize, end: usize) -> Entry {
     while is_word(bytes[name - 1]) {
         name -= 1;
     }
-    Entry {
+    let entry = Entry {
         name: slice(text, name, name_end),
         doc: slice(text, start, body),
         text: slice(text, body, end),
+    };
+    (entry, end)
+}
+
+const fn count() -> usize {
+    let (mut subject, mut found) = (0, 0);
+    while subject < SUBJECTS.len() {
+        let text = SUBJECTS[subject].text;
+        let mut at = first_entry(text);
+        while at < text.len() {
+            at = read(text, at).1;
+            found += 1;
+        }
+        subject += 1;
     }
+    found
 }
 
 const fn less(a: &str, b: &str) -> bool {
@@ -129,26 +167,23 @@ const fn less(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-const fn index() -> [Entry; COUNT] {
+// It takes more steps than the compiler thinks a constant should, and ends when the texts do.
+#[allow(long_running_const_eval)]
+const fn index() -> [Entry; count()] {
     const NONE: Entry = Entry {
         name: "",
         doc: "",
         text: "",
     };
-    let mut entries = [NONE; COUNT];
+    let mut entries = [NONE; count()];
     let mut len = 0;
-    let mut file = 0;
-    while file < FILES.len() {
-        let text = FILES[file];
-        let bytes = text.as_bytes();
-        let mut start = 0;
-        while start < bytes.len() {
-            let mut end = start + 1;
-            while end < bytes.len() && !is_entry_start(bytes, end) {
-                end += 1;
-            }
+    let mut subject = 0;
+    while subject < SUBJECTS.len() {
+        let text = SUBJECTS[subject].text;
+        let mut start = first_entry(text);
+        while start < text.len() {
+            let (entry, end) = read(text, start);
             // Insertion keeps them sorted.
-            let entry = read(text, start, end);
             let mut at = len;
             while at > 0 && less(entry.name, entries[at - 1].name) {
                 entries[at] = entries[at - 1];
@@ -158,14 +193,14 @@ const fn index() -> [Entry; COUNT] {
             len += 1;
             start = end;
         }
-        file += 1;
+        subject += 1;
     }
     entries
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRIES, entry, find};
+    use super::{ENTRIES, entry, find, subjects};
 
     #[test]
     fn names_are_sorted_and_unique() {
@@ -182,6 +217,17 @@ mod tests {
         assert_eq!(refract.doc.lines().count(), 2);
         assert_eq!(refract.text.matches("refract(").count(), 3);
         assert_eq!(find("sin"), None);
+    }
+
+    #[test]
+    fn every_subject_has_a_head_and_entries() {
+        for subject in subjects() {
+            let (title, about) = subject.head();
+            assert!(!title.is_empty() && !about.is_empty(), "{title}: {about}");
+            assert!(subject.entries().count() > 1, "{title}");
+        }
+        let count: usize = subjects().map(|subject| subject.entries().count()).sum();
+        assert_eq!(count, ENTRIES.len());
     }
 
     #[test]
