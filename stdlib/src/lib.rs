@@ -24,8 +24,18 @@ pub struct Subject {
 
 const SUBJECTS: &[Subject] = &[
     Subject::new(include_str!("../adu/numbers.adu")),
+    Subject::new(include_str!("../adu/vectors.adu")),
     Subject::new(include_str!("../adu/geometry.adu")),
+    Subject::new(include_str!("../adu/interpolation.adu")),
+    Subject::new(include_str!("../adu/colour.adu")),
+    Subject::new(include_str!("../adu/blending.adu")),
+    Subject::new(include_str!("../adu/rotations.adu")),
+    Subject::new(include_str!("../adu/hashing.adu")),
     Subject::new(include_str!("../adu/derivatives.adu")),
+    Subject::new(include_str!("../adu/shapes.adu")),
+    Subject::new(include_str!("../adu/outlines.adu")),
+    Subject::new(include_str!("../adu/combining.adu")),
+    Subject::new(include_str!("../adu/shading.adu")),
 ];
 
 /// Every entry, sorted by name.

@@ -137,27 +137,6 @@ fn the_standard_library() {
 }
 
 #[test]
-fn every_function_of_the_library_compiles_alone() {
-    for name in adumbra_stdlib::names() {
-        let text = adumbra_stdlib::find(name).unwrap();
-        let mut calls = String::new();
-        for declaration in text
-            .lines()
-            .filter(|line| line.starts_with(|c: char| c.is_alphabetic()))
-        {
-            let start = declaration.find('(').unwrap();
-            let params = &declaration[start + 1..declaration.find(')').unwrap()];
-            let args: Vec<String> = params
-                .split(", ")
-                .map(|param| format!("{}(0.5)", param.split(' ').next().unwrap()))
-                .collect();
-            calls += &format!("{name}({});\n", args.join(", "));
-        }
-        module(&shader("float", 1, "", &calls));
-    }
-}
-
-#[test]
 fn arrays() {
     let body = "float w[8] = { 1.0f }; o0 = w[0] + w[7]; float[3] q = { 1, 2, 3 }; float r[3]; r = q; q[1] = 9; o1 = r[1] + q[1];
         float s[] = { 4, 5 }; int i = 1; o2 = s[i]; s[i] *= 2; o3 = s[1];";

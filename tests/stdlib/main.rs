@@ -1,0 +1,186 @@
+//! The standard library: of every function a property, derivatives that are the slopes of values, and pages that say so.
+//!
+//! A new function gets its properties in the file of its subject; without one, the first test here fails.
+
+mod blending;
+mod check;
+mod colour;
+mod combining;
+mod derivatives;
+mod draw;
+mod geometry;
+mod hashing;
+mod interpolation;
+mod mutants;
+mod numbers;
+mod outlines;
+mod pages;
+mod rotations;
+mod shading;
+mod shapes;
+mod signature;
+mod suite;
+mod vectors;
+
+use adumbra_fuzz::oracle::gradients::{self, Compared};
+use check::{Compiled, show};
+use draw::{Random, Variables};
+use std::collections::BTreeSet;
+use suite::Function;
+
+/// What is claimed, subject by subject.
+fn functions() -> Vec<Function> {
+    [
+        numbers::functions(),
+        vectors::functions(),
+        geometry::functions(),
+        interpolation::functions(),
+        colour::functions(),
+        blending::functions(),
+        rotations::functions(),
+        hashing::functions(),
+        derivatives::functions(),
+        shapes::functions(),
+        outlines::functions(),
+        combining::functions(),
+        shading::functions(),
+    ]
+    .concat()
+}
+
+/// Panics with what is wrong, if anything is.
+fn none(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_function_has_properties() {
+    let functions = functions();
+    let with: BTreeSet<&str> = functions
+        .iter()
+        .filter(|function| !function.properties.is_empty())
+        .map(|function| function.name)
+        .collect();
+    assert_eq!(
+        with.len(),
+        functions.len(),
+        "a function stands here twice or without properties"
+    );
+    let all: BTreeSet<&str> = adumbra_stdlib::names().collect();
+    let missing: Vec<_> = all.difference(&with).collect();
+    let unknown: Vec<_> = with.difference(&all).collect();
+    assert!(
+        missing.is_empty() && unknown.is_empty(),
+        "without properties: {missing:?}; unknown: {unknown:?}"
+    );
+}
+
+#[test]
+fn every_function_compiles() {
+    let mut errors = Vec::new();
+    for function in functions() {
+        for signature in signature::signatures(function.name) {
+            let variables = signature.read(&function);
+            errors.extend(Compiled::shader(&signature.shader(), &variables, "").err());
+        }
+    }
+    none(errors);
+}
+
+#[test]
+fn properties_hold() {
+    const POINTS: usize = 200;
+    let mut wrong = Vec::new();
+    for function in functions() {
+        for property in &function.properties {
+            if let Err(what) = check::check(&function, property, POINTS, "") {
+                wrong.push(format!("{}: {property:?}: {what}", function.name));
+            }
+        }
+    }
+    none(wrong);
+}
+
+#[test]
+fn changed_functions_are_noticed() {
+    let (mut wrong, mut all, mut unnoticed) = (Vec::new(), 0, 0);
+    for function in functions() {
+        let (count, survivors) = mutants::survivors(&function);
+        all += count;
+        unnoticed += survivors.len();
+        if (count - survivors.len()) * 100 < count * mutants::NOTICED {
+            let name = function.name;
+            let list = survivors.join("\n  ");
+            wrong.push(format!(
+                "{name}: of {count} mutants nobody notices\n  {list}"
+            ));
+        }
+    }
+    println!("{all} mutants, {} noticed", all - unnoticed);
+    none(wrong);
+}
+
+#[test]
+fn derivatives_are_the_slopes_of_values() {
+    const POINTS: usize = 16;
+    let (mut wrong, mut total) = (Vec::new(), Compared::default());
+    for function in functions().iter().filter(|function| !function.is_flat) {
+        let mut of_function = Compared::default();
+        for (text, variables) in calls(function) {
+            let compiled = Compiled::shader(&text, &variables, "").expect("it compiles");
+            let module = compiled.program.module().expect("it was compiled");
+            let mut compared = Compared::default();
+            let mut random = Random(1);
+            for _ in 0..POINTS {
+                let point = random.moving_point(&variables, false);
+                if let Err(what) = gradients::check(module, &point, &mut compared) {
+                    wrong.push(format!("{text}: {what} at {}", show(&variables, &point)));
+                }
+            }
+            if 2 * compared.differences < compared.total {
+                wrong.push(format!("{text}: {compared}"));
+            }
+            of_function += compared;
+        }
+        // Functions that give no floats have nothing to compare.
+        if of_function.total > 0 && of_function.nonzero == 0 {
+            wrong.push(format!("{} is flat: {of_function}", function.name));
+        }
+        total += of_function;
+    }
+    println!("{total}");
+    none(wrong);
+}
+
+/// At points with ends of domains, zeros and equal values in them.
+#[test]
+fn finite_arguments_give_finite_results() {
+    const POINTS: usize = 100;
+    let mut wrong = Vec::new();
+    for function in functions() {
+        for (text, variables) in calls(&function) {
+            let mut compiled = Compiled::shader(&text, &variables, "").expect("it compiles");
+            let floats = compiled.floats();
+            let mut random = Random(2);
+            for _ in 0..POINTS {
+                let point = random.moving_point(&variables, true);
+                let words = compiled.at(&point).expect("nothing stops it");
+                for (dual, _) in words.chunks(3).zip(&floats).filter(|(_, float)| **float) {
+                    let [value, ddx, ddy] = [dual[0], dual[1], dual[2]].map(f32::from_bits);
+                    let is_finite = [value, ddx, ddy].iter().all(|x| x.is_finite());
+                    if !is_finite || (function.is_flat && (ddx, ddy) != (0.0, 0.0)) {
+                        let at = show(&variables, &point);
+                        wrong.push(format!("{text}: {value} : {ddx} : {ddy} at {at}"));
+                    }
+                }
+            }
+        }
+    }
+    none(wrong);
+}
+
+/// Shaders that call each function of the name whose arguments can be drawn, and what is drawn for them.
+fn calls(function: &Function) -> impl Iterator<Item = (String, Variables)> {
+    let signatures = signature::signatures(function.name).into_iter();
+    signatures.filter_map(|signature| Some((signature.shader(), signature.variables(function)?)))
+}

@@ -1,0 +1,100 @@
+//! The pages of the book that are made from what they describe: the library from its comments, the built-in functions from the op table.
+//!
+//! `ADUMBRA_BLESS=1 cargo test --test stdlib pages` writes them anew; without that, this sees that they are up to date.
+
+use crate::signature::signatures;
+use adumbra_stdlib::{Entry, subjects};
+use std::fmt::Write;
+use std::path::Path;
+
+#[test]
+fn the_page_of_the_library_is_made_from_its_comments() {
+    is_up_to_date("stdlib.md", &library());
+}
+
+#[test]
+fn the_page_of_built_in_functions_is_made_from_the_op_table() {
+    is_up_to_date("intrinsics.md", &intrinsics());
+}
+
+fn is_up_to_date(page: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page);
+    if std::env::var_os("ADUMBRA_BLESS").is_some() {
+        std::fs::write(&file, text).expect("the page can be written");
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        committed == text,
+        "{page} is not what would be made now: ADUMBRA_BLESS=1 cargo test --test stdlib pages"
+    );
+}
+
+fn library() -> String {
+    let mut page = String::from(
+        "# The standard library\n\n\
+         These functions are written in the language itself, in `stdlib/adu`. They need no include, and cost nothing where they are not\n\
+         called. A function of yours with the same name hides them. In the REPL, `:help NAME` shows the same words. This page is made from\n\
+         the comments there.\n\n",
+    );
+    for subject in subjects() {
+        let (title, _) = subject.head();
+        let names: Vec<String> = subject.entries().map(|entry| link(entry.name)).collect();
+        let _ = writeln!(
+            page,
+            "- [{title}](#{}): {}",
+            anchor(&title),
+            names.join(", ")
+        );
+    }
+    for subject in subjects() {
+        let (title, about) = subject.head();
+        let _ = write!(page, "\n## {title}\n\n{about}\n");
+        subject
+            .entries()
+            .for_each(|entry| write_entry(&mut page, &entry));
+    }
+    page
+}
+
+fn link(name: &str) -> String {
+    format!("[{name}](#{name})")
+}
+
+/// What a heading is called in links.
+fn anchor(title: &str) -> String {
+    title.to_lowercase().replace(' ', "-")
+}
+
+fn write_entry(page: &mut String, entry: &Entry) {
+    let Entry { name, doc, text } = entry;
+    let _ = write!(page, "\n### {name}\n\n");
+    let count = signatures(name).len();
+    for line in text
+        .lines()
+        .filter(|line| line.starts_with(char::is_alphabetic))
+        .take(count)
+    {
+        let _ = writeln!(page, "    {}", head(line));
+    }
+    page.push('\n');
+    for line in doc.lines() {
+        let _ = writeln!(page, "{}", line.trim_start_matches("///").trim());
+    }
+}
+
+/// The first line of a function up to the end of its parameters.
+fn head(line: &str) -> &str {
+    let body = line.find(" {").unwrap_or(line.len());
+    &line[..body]
+}
+
+fn intrinsics() -> String {
+    format!(
+        "# Built-in functions and operators\n\n\
+         What the machine computes itself. Functions of floats take vectors too, component by component, and a float beside vectors stands for\n\
+         every component. `t′` is the derivative of `t`, along x or along y; ulp says by how many units in the last place a value may be off.\n\
+         Other names: `lerp` is `mix`, `frac` is `fract`, `inversesqrt` is `rsqrt`, and `atan` with two arguments is `atan2`. This page is made\n\
+         from the op table, `ir/src/ops`.\n\n{}",
+        adumbra_ir::ops::docs::table()
+    )
+}
