@@ -18,7 +18,9 @@ fn the_page_of_built_in_functions_is_made_from_the_op_table() {
 }
 
 fn is_up_to_date(page: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs")
+        .join(page);
     if std::env::var_os("ADUMBRA_BLESS").is_some() {
         std::fs::write(&file, text).expect("the page can be written");
     }
