@@ -1,59 +1,96 @@
-//! A renderer in fifty lines: `cargo run --example embed` shades a square with a procedural pattern and draws it as text, with the mip level that each
-//! texture request asks for.
+//! A renderer in a hundred lines: `cargo run --example embed` shades a floor that runs to the horizon and prints it as text.
+//! It fills its own struct of globals, answers texture requests with the mip level that fits, and walks closures.
 
 use adumbra::{
-    Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources,
+    Closure, ClosureView, Compiler, Dual, Evaluator, GlobalsLayout, Host, Instance, SampleRequest,
+    Sampled, ShaderGlobals, Sources,
 };
 
 const SHADER: &str = "
-    texture2d rings;
+    texture2d tiles;
 
-    shader disc(float zoom = 3.0, out float brightness)
+    shader tiled(float scale = 1.0, out closure surface)
     {
-        const float2 p = (global_value<uvw>.xy - 0.5) * zoom;
-        const float r = length(p);
-        // The rings get finer towards the rim: so do the derivatives of the texture coordinate, and the mip level rises.
-        brightness = texture2d_sample<rings>(exp(r), 0.5).x;
+        float2 p = global_value<ground> * scale;
+        p.x += 0.1 * sin(3.0 * p.y); // Whatever the artist does to coordinates, their derivatives follow.
+        surface = texture2d_sample<tiles>(p) * make_closure<Lambert>(float3(0, 1, 0))
+                + 0.1 * make_closure<Gloss>(float3(0, 1, 0), 8.0);
     }";
 
-/// Pixels along each side.
-const SIZE: usize = 40;
+/// What is known of a point: the place on the floor, and its change from pixel to pixel. A shader reads it as `global_value<ground>`.
+#[derive(Clone, Copy, Default, ShaderGlobals)]
+#[repr(C)]
+struct Hit {
+    ground: Dual<[f32; 2]>,
+}
 
-/// Texels along each side of the texture.
-const TEXELS: f32 = 256.0;
+/// A texture of two by two tiles, black and white, with 64 texels along each side.
+struct Tiles;
 
-/// A texture that knows no pixels, only how blurred it would be.
-struct Levels;
-
-impl Host for Levels {
+impl Host for Tiles {
+    /// The footprint's longer side, in texels, chooses the mip level. The higher it is, the greyer are the tiles.
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let along_x = request.dudx.hypot(request.dvdx);
         let along_y = request.dudy.hypot(request.dvdy);
-        let texels = TEXELS * along_x.max(along_y);
-        let level = texels.max(1.0).log2();
-        Sampled::Ready([level, level, level, 1.0])
+        let level = (64.0 * along_x.max(along_y)).max(1.0).log2();
+        let is_white = (2.0 * request.u).floor() as i32 + (2.0 * request.v).floor() as i32;
+        let tile = if is_white % 2 == 0 { 1.0 } else { 0.0 };
+        let sharpness = 1.0 - (level / 6.0).min(1.0);
+        let grey = 0.5 + (tile - 0.5) * sharpness;
+        Sampled::Ready([grey, grey, grey, 1.0])
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let sources = Sources::new("disc.adu", SHADER);
-    let program = Compiler::new(GlobalsLayout::hit()).compile(&sources)?;
-    let mut material = Instance::new(&program);
-    material.set("zoom", 4.0_f32)?;
-
-    let mut evaluator = Evaluator::new(&material);
-    let mut globals = Globals::new(program.globals());
-    let pixel = 1.0 / SIZE as f32;
-    for y in 0..SIZE / 2 {
-        let mut line = String::new();
-        for x in 0..SIZE {
-            let uvw = [x as f32 * pixel, 2.0 * y as f32 * pixel, 0.0];
-            globals.set("uvw", uvw, [pixel, 0.0, 0.0], [0.0, pixel, 0.0])?;
-            evaluator.evaluate(&globals, &mut Levels);
-            let level = evaluator.get::<f32>("brightness")?.value;
-            line.push(char::from_digit(level as u32, 10).unwrap_or('+'));
+/// How bright a surface is in the light of a lamp: closures say what it is made of.
+fn brightness(surface: ClosureView<'_>, to_lamp: [f32; 3]) -> f32 {
+    match surface.closure() {
+        None => 0.0,
+        Some(Closure::Add(a, b)) => brightness(a, to_lamp) + brightness(b, to_lamp),
+        Some(Closure::Scale(weight, scaled)) => weight * brightness(scaled, to_lamp),
+        Some(Closure::Tint([r, g, b], tinted)) => (r + g + b) / 3.0 * brightness(tinted, to_lamp),
+        Some(Closure::Leaf(leaf)) => {
+            let mut args = leaf.args();
+            let normal: [f32; 3] = args.next().and_then(|arg| arg.get()).unwrap_or_default();
+            let cosine: f32 = normal.iter().zip(to_lamp).map(|(n, l)| n * l).sum();
+            let exponent: f32 = args.next().and_then(|arg| arg.get()).unwrap_or(1.0); // of Gloss
+            cosine.max(0.0).powf(exponent)
         }
-        println!("{line}");
     }
+}
+
+const WIDTH: usize = 64;
+const HEIGHT: usize = 20;
+
+pub(crate) fn render() -> Result<String, Box<dyn std::error::Error>> {
+    // Once for each shader, once for each material, once for each thread.
+    let compiler = Compiler::new(GlobalsLayout::of::<Hit>());
+    let program = compiler.compile(&Sources::new("tiled.adu", SHADER))?;
+    let mut material = Instance::new(&program);
+    material.set("scale", 0.5_f32)?;
+    let mut evaluator = Evaluator::new(&material);
+    let surface = program.closure_slot("surface")?;
+
+    // For every point.
+    let mut image = String::new();
+    let mut hit = Hit::default();
+    for y in 1..=HEIGHT {
+        for x in 0..WIDTH {
+            // The floor lies one below the eye; a pixel is 1/40 high and 1/80 wide at distance one.
+            let (right, down) = ((x as f32 - 32.0) / 80.0, y as f32 / 40.0);
+            hit.ground.value = [right / down, 1.0 / down];
+            hit.ground.ddx = [1.0 / 80.0 / down, 0.0];
+            hit.ground.ddy = [-right / 40.0 / (down * down), -1.0 / 40.0 / (down * down)];
+            evaluator.evaluate(&hit, &mut Tiles);
+            let light = brightness(evaluator.closure(surface), [0.6, 0.8, 0.0]);
+            let shade = (light * 9.99).clamp(0.0, 9.0) as usize;
+            image.push(char::from(b" .:-=+*#%@"[shade]));
+        }
+        image.push('\n');
+    }
+    Ok(image)
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+    print!("{}", render()?);
     Ok(())
 }

@@ -1,13 +1,12 @@
 //! Evaluation of points, by whichever engine.
 
+use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
-use crate::globals::{AccessError, PointGlobals};
+use crate::globals::PointGlobals;
 use crate::program::Instance;
 use crate::value::{HostValue, View};
-use adumbra_ir::host::{
-    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
-};
+use adumbra_ir::host::{ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled};
 use adumbra_ir::{Diagnostic, Scalar, Type};
 use adumbra_vm::{Outcome, PointMachine};
 use parked::Home;
@@ -76,6 +75,7 @@ impl<F> Host<F> for NoTextures {
 /// ```
 pub struct Evaluator {
     home: Arc<Home>,
+    signature: Signature,
     machine: Machine,
 }
 
@@ -98,10 +98,8 @@ impl Evaluator {
         let limits = Limits::default();
         let program = instance.program().bytecode().clone();
         let machine = PointMachine::new(program, limits);
-        Evaluator {
-            home: Home::new(instance, Engine::Point, limits),
-            machine: Machine::Point(Box::new(machine)),
-        }
+        let home = Home::new(instance, Engine::Point, limits);
+        Evaluator::of(home, Machine::Point(Box::new(machine)))
     }
 
     /// An engine of your choice, within limits of your choice.
@@ -121,10 +119,15 @@ impl Evaluator {
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
             }
         };
-        Ok(Evaluator {
-            home: Home::new(instance, engine, limits),
+        Ok(Evaluator::of(Home::new(instance, engine, limits), machine))
+    }
+
+    fn of(home: Arc<Home>, machine: Machine) -> Evaluator {
+        Evaluator {
+            signature: Signature::of(home.instance.program().outputs()),
+            home,
             machine,
-        })
+        }
     }
 
     /// What it evaluates.
@@ -240,27 +243,19 @@ impl Evaluator {
     /// Every output of the last evaluation, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
         let program = self.instance().program();
-        let interface = program.interface();
         let words = self.words();
-        let arena = self.closures();
         let mut end = 0;
         program.outputs().iter().map(move |output| {
             let start = end;
             end += output.ty.scalar_count();
-            let is_closure = matches!(output.ty, Type::Scalar(Scalar::Closure));
-            let root = match is_closure {
-                true => ClosureRef::from_word(words[3 * start]),
-                false => ClosureRef::EMPTY,
+            let root = match output.ty {
+                Type::Scalar(Scalar::Closure) => words[3 * start],
+                _ => ClosureRef::EMPTY.word(),
             };
             OutputView {
                 output,
                 words: &words[3 * start..3 * end],
-                closures: ClosureView {
-                    arena,
-                    shapes: &interface.closures,
-                    resources: &interface.resources,
-                    root,
-                },
+                closures: self.closure_at(root),
                 second_order: program
                     .second_order()
                     .get(start..end)
@@ -274,17 +269,59 @@ impl Evaluator {
         self.outputs().find(|output| output.name() == name)
     }
 
-    /// An output with its derivatives, which are zero unless the program was compiled with
+    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives. They are zero unless the program was compiled with
     /// [`output_derivatives`](crate::Options::output_derivatives).
     ///
     /// # Errors
     /// If there is no such output or it has another type.
-    pub fn get<T: HostValue>(&self, name: &str) -> Result<Dual<T>, AccessError> {
-        let output = self.output(name);
-        let output = output.ok_or_else(|| AccessError::Unknown(name.to_owned()))?;
-        AccessError::check(name, output.ty(), &T::ty())?;
-        let part = |view: View<'_>| view.get().expect("the type was checked");
-        Ok(output.view().map(part))
+    pub fn get<T: HostValue>(&self, path: &str) -> Result<Dual<T>, AccessError> {
+        let outputs = self.instance().program().outputs();
+        Ok(self.read_at(place(outputs, path, &T::ty())?))
+    }
+
+    /// An output with its derivatives, as [`get`](Evaluator::get) gives it, without looking for its name.
+    ///
+    /// # Panics
+    /// If the slot was found in a program with other outputs.
+    pub fn read<T: HostValue>(&self, slot: OutputSlot<T>) -> Dual<T> {
+        self.read_at(slot.scalars(self.signature))
+    }
+
+    /// An output of type closure, without looking for its name.
+    ///
+    /// # Panics
+    /// If the slot was found in a program with other outputs.
+    pub fn closure(&self, slot: ClosureSlot) -> ClosureView<'_> {
+        self.closure_at(self.words()[3 * slot.scalars(self.signature)])
+    }
+
+    /// The output that stands behind so many scalars.
+    fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
+        let ty = T::ty();
+        let words = &self.words()[3 * scalars..];
+        let part = |part: usize| {
+            let view = View::strided(&ty, &words[part..], 3);
+            view.get().expect("a view of its own type")
+        };
+        Dual {
+            value: part(0),
+            ddx: part(1),
+            ddy: part(2),
+        }
+    }
+
+    fn closure_at(&self, root: u32) -> ClosureView<'_> {
+        let interface = self.instance().program().interface();
+        let arena = match &self.machine {
+            Machine::Reference(reference) => &reference.closures,
+            Machine::Point(machine) => machine.closures(),
+        };
+        ClosureView {
+            arena,
+            shapes: &interface.closures,
+            resources: &interface.resources,
+            root: ClosureRef::from_word(root),
+        }
     }
 
     /// What went wrong in the last evaluation.
@@ -312,13 +349,6 @@ impl Evaluator {
         match &self.machine {
             Machine::Reference(reference) => &reference.outputs,
             Machine::Point(machine) => machine.outputs(),
-        }
-    }
-
-    fn closures(&self) -> &ClosureArena {
-        match &self.machine {
-            Machine::Reference(reference) => &reference.closures,
-            Machine::Point(machine) => machine.closures(),
         }
     }
 }

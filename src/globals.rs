@@ -3,6 +3,7 @@
 //! The layout is the one of the SORT post: members in the order declared, each as value, ddx, ddy, each of those as packed
 //! four-byte scalars. Members that cannot have a derivative (int, uint, bool) have the room all the same; what is in it means nothing.
 
+use crate::access::{AccessError, GlobalSlot, Named, Signature, Slot, place};
 use crate::dual::Dual;
 use crate::value::{HostValue, View};
 use adumbra_ir::{Scalar, Type};
@@ -109,6 +110,12 @@ impl GlobalMember {
     }
 }
 
+impl Named for GlobalMember {
+    fn named(&self) -> (&str, &Type) {
+        (&self.name, &self.ty)
+    }
+}
+
 impl GlobalsLayout {
     /// No globals.
     pub fn new() -> GlobalsLayout {
@@ -177,6 +184,26 @@ impl GlobalsLayout {
         self.members.iter().find(|member| member.name == name)
     }
 
+    /// Where the member of that name stands, for hosts that set it for every point.
+    ///
+    /// ```
+    /// use adumbra::{Dual, Globals, GlobalsLayout};
+    /// let layout = GlobalsLayout::hit();
+    /// let uvw = layout.slot::<[f32; 3]>("uvw")?;
+    /// let mut globals = Globals::new(&layout);
+    /// for x in 0..4 {
+    ///     globals.write(uvw, Dual { value: [x as f32, 0.0, 0.0], ddx: [1.0, 0.0, 0.0], ddy: [0.0; 3] });
+    ///     assert_eq!(globals.read(uvw).value[0], x as f32);
+    /// }
+    /// # Ok::<(), adumbra::AccessError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such member or it has another type.
+    pub fn slot<T: HostValue>(&self, name: &str) -> Result<GlobalSlot<T>, AccessError> {
+        Slot::find(&self.members, name)
+    }
+
     /// Bytes of one set of globals.
     pub fn size(&self) -> usize {
         self.words * 4
@@ -195,50 +222,8 @@ impl GlobalsLayout {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Globals {
     layout: GlobalsLayout,
+    signature: Signature,
     words: Vec<u32>,
-}
-
-/// Why something named cannot be set or read: a global, an input or an output.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AccessError {
-    /// There is nothing of that name.
-    Unknown(String),
-    /// It has another type.
-    Type {
-        /// Its name.
-        name: String,
-        /// The type that it has.
-        has: String,
-        /// The type that was meant.
-        given: String,
-    },
-}
-
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AccessError::Unknown(name) => write!(f, "there is no `{name}`"),
-            AccessError::Type { name, has, given } => {
-                write!(f, "`{name}` is of type `{has}`, not `{given}`")
-            }
-        }
-    }
-}
-
-impl std::error::Error for AccessError {}
-
-impl AccessError {
-    /// Refuses a `given` type where `has` is declared.
-    pub(crate) fn check(name: &str, has: &Type, given: &Type) -> Result<(), AccessError> {
-        if has == given {
-            return Ok(());
-        }
-        Err(AccessError::Type {
-            name: name.to_owned(),
-            has: has.to_string(),
-            given: given.to_string(),
-        })
-    }
 }
 
 impl Globals {
@@ -246,6 +231,7 @@ impl Globals {
     pub fn new(layout: &GlobalsLayout) -> Globals {
         Globals {
             layout: layout.clone(),
+            signature: Signature::of(&layout.members),
             words: vec![0; layout.words],
         }
     }
@@ -266,11 +252,8 @@ impl Globals {
         ddx: T,
         ddy: T,
     ) -> Result<(), AccessError> {
-        let member = find(&self.layout, name, &T::ty())?;
-        let parts = [value, ddx, ddy].into_iter().enumerate();
-        for (part, value) in parts {
-            value.write(&mut self.words[member.part(part)]);
-        }
+        let scalars = place(&self.layout.members, name, &T::ty())?;
+        self.write_at(scalars, Dual { value, ddx, ddy });
         Ok(())
     }
 
@@ -279,13 +262,43 @@ impl Globals {
     /// # Errors
     /// If there is no such member or it has another type.
     pub fn get<T: HostValue>(&self, name: &str) -> Result<Dual<T>, AccessError> {
-        let member = find(&self.layout, name, &T::ty())?;
-        let part = |part| T::read(&self.words[member.part(part)]);
-        Ok(Dual {
-            value: part(0),
-            ddx: part(1),
-            ddy: part(2),
-        })
+        Ok(self.read_at(place(&self.layout.members, name, &T::ty())?))
+    }
+
+    /// Sets a member and its derivatives per pixel along x and y.
+    ///
+    /// # Panics
+    /// If the slot was found in another layout.
+    pub fn write<T: HostValue>(&mut self, slot: GlobalSlot<T>, value: Dual<T>) {
+        self.write_at(slot.scalars(self.signature), value);
+    }
+
+    /// A member with its derivatives.
+    ///
+    /// # Panics
+    /// If the slot was found in another layout.
+    pub fn read<T: HostValue>(&self, slot: GlobalSlot<T>) -> Dual<T> {
+        self.read_at(slot.scalars(self.signature))
+    }
+
+    /// Sets the member that stands behind so many scalars.
+    fn write_at<T: HostValue>(&mut self, scalars: usize, value: Dual<T>) {
+        let count = T::ty().scalar_count();
+        let parts = self.words[3 * scalars..][..3 * count].chunks_exact_mut(count);
+        for (words, part) in parts.zip([value.value, value.ddx, value.ddy]) {
+            part.write(words);
+        }
+    }
+
+    /// The member that stands behind so many scalars.
+    fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
+        let count = T::ty().scalar_count();
+        let words = &self.words[3 * scalars..][..3 * count];
+        Dual {
+            value: T::read(&words[..count]),
+            ddx: T::read(&words[count..2 * count]),
+            ddy: T::read(&words[2 * count..]),
+        }
     }
 
     /// A member of whatever type; `None` if there is none of that name.
@@ -304,11 +317,14 @@ impl Globals {
     /// # Errors
     /// If there is no such member or it has another type.
     pub fn set_view(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), AccessError> {
-        let member = find(&self.layout, name, value.value.ty())?;
-        let parts = [value.value, value.ddx, value.ddy].into_iter().enumerate();
-        for (part, view) in parts {
-            let words = self.words[member.part(part)].iter_mut();
-            words.zip(view.words()).for_each(|(to, from)| *to = from);
+        let ty = value.value.ty();
+        let (scalars, count) = (place(&self.layout.members, name, ty)?, ty.scalar_count());
+        let parts = self.words[3 * scalars..][..3 * count].chunks_exact_mut(count);
+        for (words, view) in parts.zip([value.value, value.ddx, value.ddy]) {
+            words
+                .iter_mut()
+                .zip(view.words())
+                .for_each(|(to, from)| *to = from);
         }
         Ok(())
     }
@@ -335,17 +351,6 @@ impl Globals {
     pub fn words_mut(&mut self) -> &mut [u32] {
         &mut self.words
     }
-}
-
-fn find<'a>(
-    layout: &'a GlobalsLayout,
-    name: &str,
-    ty: &Type,
-) -> Result<&'a GlobalMember, AccessError> {
-    let member = layout.member(name);
-    let member = member.ok_or_else(|| AccessError::Unknown(name.to_owned()))?;
-    AccessError::check(name, &member.ty, ty)?;
-    Ok(member)
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@
 //! The way of the data is [`Sources`] → [`Compiler`] → [`Program`] → [`Instance`] → [`Evaluator`]. Nothing here is global: programs are
 //! immutable and shared, evaluators own their memory. Errors are data ([`Findings`]); [`render`] turns them into text.
 
+mod access;
 mod arenas;
 #[cfg(doctest)]
 mod book;
@@ -59,6 +60,10 @@ mod sources;
 mod stats;
 mod value;
 
+pub use access::{
+    AccessError, ClosureSlot, GlobalSlot, InputSlot, OfGlobals, OfInputs, OfOutputs, OutputSlot,
+    Slot,
+};
 pub use adumbra_derive::ShaderGlobals;
 pub use adumbra_frontend::limits::MAX_SOURCE;
 pub use adumbra_ir::host::{
@@ -82,8 +87,8 @@ pub use evaluator::{
     WrongEvaluator, fault_finding,
 };
 pub use globals::{
-    AccessError, Flag, GlobalMember, GlobalValue, Globals, GlobalsLayout, LayoutError, Member,
-    MemberVisitor, PointGlobals, ShaderGlobals,
+    Flag, GlobalMember, GlobalValue, Globals, GlobalsLayout, LayoutError, Member, MemberVisitor,
+    PointGlobals, ShaderGlobals,
 };
 pub use program::{Instance, Program};
 pub use sources::{Place, SourceFile, Sources};

@@ -1,12 +1,13 @@
 //! A compiled shader, and a shader with its inputs set: what threads share.
 
-use crate::globals::{AccessError, GlobalsLayout};
+use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Signature, Slot, place};
+use crate::globals::GlobalsLayout;
 use crate::stats::{Phases, Stats};
 use crate::value::{HostValue, View};
 use adumbra_ir::module::{Input, Output};
 use adumbra_ir::passes::{self, FunctionReport};
 use adumbra_ir::text::{self, Spans};
-use adumbra_ir::{Code, Diagnostic, Module, Span};
+use adumbra_ir::{Code, Diagnostic, Module, Scalar, Span, Type};
 use adumbra_vm::Bytecode;
 use adumbra_vm::bytecode::Interface;
 use std::sync::Arc;
@@ -111,6 +112,46 @@ impl Program {
         &self.interface().outputs
     }
 
+    /// Where an input stands, for hosts that set it often: by its name, or by a path to a member of a struct, as in `ray.origin`.
+    ///
+    /// # Errors
+    /// If there is no such input or it has another type.
+    pub fn input_slot<T: HostValue>(&self, path: &str) -> Result<InputSlot<T>, AccessError> {
+        Slot::find(self.inputs(), path)
+    }
+
+    /// Where an output stands, for hosts that read it at every point: by its name, or by a path to a member of a struct, as in `ray.origin`.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let text = "struct hit { float t; int id; }; shader s(float x, out hit h) { h.t = 2 * x; h.id = 7; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let (x, t) = (program.input_slot::<f32>("x")?, program.output_slot::<f32>("h.t")?);
+    /// let globals = Globals::new(program.globals());
+    /// let mut instance = Instance::new(&program);
+    /// for value in [1.0, 2.0] {
+    ///     instance.write(x, value);
+    ///     let mut evaluator = Evaluator::new(&instance);
+    ///     evaluator.evaluate(&globals, &mut NoTextures);
+    ///     assert_eq!(evaluator.read(t).value, 2.0 * value);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such output or it has another type.
+    pub fn output_slot<T: HostValue>(&self, path: &str) -> Result<OutputSlot<T>, AccessError> {
+        Slot::find(self.outputs(), path)
+    }
+
+    /// Where an output of type closure stands.
+    ///
+    /// # Errors
+    /// If there is no such output or it has another type.
+    pub fn closure_slot(&self, name: &str) -> Result<ClosureSlot, AccessError> {
+        Slot::of_type(self.outputs(), name, &Type::Scalar(Scalar::Closure))
+    }
+
     /// Names of the textures that requests refer to.
     pub fn textures(&self) -> &[String] {
         &self.interface().textures
@@ -195,6 +236,7 @@ impl Program {
 #[derive(Clone, Debug)]
 pub struct Instance {
     program: Arc<Program>,
+    signature: Signature,
     inputs: Vec<u32>,
 }
 
@@ -204,6 +246,7 @@ impl Instance {
         let inputs = program.inputs().iter();
         Instance {
             program: program.clone(),
+            signature: Signature::of(program.inputs()),
             inputs: inputs.flat_map(|input| input.default.clone()).collect(),
         }
     }
@@ -213,34 +256,37 @@ impl Instance {
         &self.program
     }
 
-    /// Sets an input. Inputs have no derivatives.
+    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives.
     ///
     /// # Errors
     /// If there is no such input or it has another type.
-    pub fn set<T: HostValue>(&mut self, name: &str, value: T) -> Result<(), AccessError> {
-        let ty = T::ty();
-        let mut words = vec![0; ty.scalar_count()];
-        value.write(&mut words);
-        self.set_view(name, View::new(&ty, &words))
+    pub fn set<T: HostValue>(&mut self, path: &str, value: T) -> Result<(), AccessError> {
+        let start = place(self.program.inputs(), path, &T::ty())?;
+        self.write_at(start, value);
+        Ok(())
     }
 
-    /// Sets an input of whatever type.
+    /// Sets an input.
+    ///
+    /// # Panics
+    /// If the slot was found in a program with other inputs.
+    pub fn write<T: HostValue>(&mut self, slot: InputSlot<T>, value: T) {
+        self.write_at(slot.scalars(self.signature), value);
+    }
+
+    fn write_at<T: HostValue>(&mut self, start: usize, value: T) {
+        value.write(&mut self.inputs[start..][..T::ty().scalar_count()]);
+    }
+
+    /// Sets an input, or a member of one that is a struct, of whatever type.
     ///
     /// # Errors
     /// If there is no such input or it has another type.
-    pub fn set_view(&mut self, name: &str, value: View<'_>) -> Result<(), AccessError> {
-        let mut start = 0;
-        for input in self.program.inputs() {
-            let end = start + input.ty.scalar_count();
-            if input.name == name {
-                AccessError::check(name, &input.ty, value.ty())?;
-                let words = self.inputs[start..end].iter_mut();
-                words.zip(value.words()).for_each(|(to, from)| *to = from);
-                return Ok(());
-            }
-            start = end;
-        }
-        Err(AccessError::Unknown(name.to_owned()))
+    pub fn set_view(&mut self, path: &str, value: View<'_>) -> Result<(), AccessError> {
+        let start = place(self.program.inputs(), path, value.ty())?;
+        let words = self.inputs[start..].iter_mut();
+        words.zip(value.words()).for_each(|(to, from)| *to = from);
+        Ok(())
     }
 
     /// The words of all inputs, in order.

@@ -1,0 +1,186 @@
+//! Access by name to globals, inputs and outputs: the way to a place, why there is none, and slots, which remember it.
+
+use crate::closure::ClosureView;
+use crate::value::HostValue;
+use adumbra_ir::Type;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::marker::PhantomData;
+
+/// Why something named cannot be set or read: a global, an input or an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccessError {
+    /// There is nothing of that name.
+    Unknown(String),
+    /// It has another type.
+    Type {
+        /// Its name.
+        name: String,
+        /// The type that it has.
+        has: String,
+        /// The type that was meant.
+        given: String,
+    },
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AccessError::Unknown(name) => write!(f, "there is no `{name}`"),
+            AccessError::Type { name, has, given } => {
+                write!(f, "`{name}` is of type `{has}`, not `{given}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+/// Named values that stand one behind the other.
+pub(crate) trait Named {
+    /// A value's name and type.
+    fn named(&self) -> (&str, &Type);
+}
+
+impl Named for adumbra_ir::module::Input {
+    fn named(&self) -> (&str, &Type) {
+        (&self.name, &self.ty)
+    }
+}
+
+impl Named for adumbra_ir::module::Output {
+    fn named(&self) -> (&str, &Type) {
+        (&self.name, &self.ty)
+    }
+}
+
+/// The scalars before what a path names, which is to be of that type. A path is a name, or a name and members of structs: `ray.origin`.
+///
+/// # Errors
+/// If it leads nowhere, or to another type.
+pub(crate) fn place(values: &[impl Named], path: &str, ty: &Type) -> Result<usize, AccessError> {
+    let unknown = || AccessError::Unknown(path.to_owned());
+    let mut steps = path.split('.');
+    let name = steps.next().unwrap_or_default();
+    let at = values.iter().position(|value| value.named().0 == name);
+    let at = at.ok_or_else(unknown)?;
+    let before = values[..at].iter().map(|value| value.named().1);
+    let mut start: usize = before.map(Type::scalar_count).sum();
+    let mut has = values[at].named().1;
+    for step in steps {
+        let Type::Struct(members) = has else {
+            return Err(unknown());
+        };
+        let mut members = members.members.iter();
+        loop {
+            let (name, member) = members.next().ok_or_else(unknown)?;
+            if name == step {
+                has = member;
+                break;
+            }
+            start += member.scalar_count();
+        }
+    }
+    if has != ty {
+        return Err(AccessError::Type {
+            name: path.to_owned(),
+            has: has.to_string(),
+            given: ty.to_string(),
+        });
+    }
+    Ok(start)
+}
+
+/// Tells lists of named values apart: those with the same names and types in the same order have the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signature(u64);
+
+impl Signature {
+    pub(crate) fn of(values: &[impl Named]) -> Signature {
+        let mut hasher = DefaultHasher::new();
+        values
+            .iter()
+            .for_each(|value| value.named().hash(&mut hasher));
+        Signature(hasher.finish())
+    }
+}
+
+/// Where a global, an input or an output of type `T` stands, found once by its name, so that no point has to look for it.
+/// It belongs to everything that has the same values: `Of` says of which kind, [`OfGlobals`], [`OfInputs`] or [`OfOutputs`].
+pub struct Slot<Of, T> {
+    scalars: usize,
+    signature: Signature,
+    marker: PhantomData<fn() -> (Of, T)>,
+}
+
+/// Kind of slot: in the host's globals.
+#[derive(Debug)]
+pub enum OfGlobals {}
+
+/// Kind of slot: in the inputs of an instance.
+#[derive(Debug)]
+pub enum OfInputs {}
+
+/// Kind of slot: in the outputs of an evaluator.
+#[derive(Debug)]
+pub enum OfOutputs {}
+
+/// Where a global stands: [`GlobalsLayout::slot`](crate::GlobalsLayout::slot).
+pub type GlobalSlot<T> = Slot<OfGlobals, T>;
+
+/// Where an input stands: [`Program::input_slot`](crate::Program::input_slot).
+pub type InputSlot<T> = Slot<OfInputs, T>;
+
+/// Where an output stands: [`Program::output_slot`](crate::Program::output_slot).
+pub type OutputSlot<T> = Slot<OfOutputs, T>;
+
+/// Where an output of type closure stands: [`Program::closure_slot`](crate::Program::closure_slot).
+pub type ClosureSlot = OutputSlot<ClosureView<'static>>;
+
+impl<Of, T> Slot<Of, T> {
+    /// What a path names, as values of that type.
+    pub(crate) fn of_type(
+        values: &[impl Named],
+        path: &str,
+        ty: &Type,
+    ) -> Result<Slot<Of, T>, AccessError> {
+        Ok(Slot {
+            scalars: place(values, path, ty)?,
+            signature: Signature::of(values),
+            marker: PhantomData,
+        })
+    }
+
+    /// The scalars before it.
+    ///
+    /// # Panics
+    /// If it was found among other values.
+    pub(crate) fn scalars(&self, signature: Signature) -> usize {
+        assert_eq!(
+            self.signature, signature,
+            "the slot was found among these values"
+        );
+        self.scalars
+    }
+}
+
+impl<Of, T: HostValue> Slot<Of, T> {
+    /// What a path names.
+    pub(crate) fn find(values: &[impl Named], path: &str) -> Result<Slot<Of, T>, AccessError> {
+        Slot::of_type(values, path, &T::ty())
+    }
+}
+
+impl<Of, T> Clone for Slot<Of, T> {
+    fn clone(&self) -> Slot<Of, T> {
+        *self
+    }
+}
+
+impl<Of, T> Copy for Slot<Of, T> {}
+
+impl<Of, T> fmt::Debug for Slot<Of, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Slot").field(&self.scalars).finish()
+    }
+}
