@@ -1,10 +1,10 @@
 """The expected values of the programs in tests/lang, worked out without the project.
 
     python3 tests/lang/expected            says which headers differ from what is worked out here
-    python3 tests/lang/expected --write    puts the `out:` lines into the headers
+    python3 tests/lang/expected --write    puts the `out:` and `sample:` lines into the headers
 
 Every folder of programs has a module here with one function per program. Its parameters are names that the program's `// run:` lines
-set with -g and --arg; it gives the outputs by name, in order. Ints are exact. Floats are computed in double; their derivatives
+set with -g and --arg; it gives the outputs by name, in order, and under `sample TEXTURE` the coordinates of a request. Ints are exact. Floats are computed in double; their derivatives
 (`--derivs`) come from no rule, but from Richardson's extrapolation of central differences along the shadows of the run, so that
 nothing is shared with the rules under test. Tolerances are for the program's arithmetic in float: 1e-5 unless the function says `@within`.
 """
@@ -23,10 +23,17 @@ SOURCE = "// source: expected/"
 
 
 def out_lines(function, run):
-    """The `out:` lines of one run."""
+    """The `out:` and `sample:` lines of one run."""
     outputs = run.call(function)
     tolerance = getattr(function, "tolerance", 1e-5)
     for name, value in outputs.items():
+        if name.startswith("sample "):
+            slopes = [run.slope(function, name, direction) for direction in "xy"]
+            numbers = [s[part] for part in (0, 1) for s in slopes]
+            texts = [show(float(number))[0] for number in [*value, *numbers]]
+            texture = name.split()[1]
+            yield f"// sample: {texture} {' '.join(texts[:2])} : {' '.join(texts[2:])} ~ {tolerance:g}"
+            continue
         text, is_float = show(value)
         if is_float and run.derivs and isinstance(value, Held):
             text += " : 0 : 0"
@@ -37,11 +44,11 @@ def out_lines(function, run):
 
 
 def with_out_lines(text, function):
-    """The program with the `out:` lines that its header should have."""
+    """The program with the lines that its header should have."""
     start = "// run: " if "\n// run: " in text else SOURCE
     lines = []
     for line in text.splitlines():
-        if not line.startswith("// out: "):
+        if not line.startswith(("// out: ", "// sample: ")):
             lines.append(line)
         if line.startswith(start):
             lines.extend(out_lines(function, Run(line)))

@@ -66,7 +66,7 @@ def _combine(terms):
 
 def slope(f):
     """f′(0) for a smooth f of one number, by three steps of Richardson's extrapolation; f may give tuples."""
-    h = 2.0**-6
+    h = 2.0**-10
     table = []
     for i in range(4):
         step = h / 2**i
