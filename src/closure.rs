@@ -7,6 +7,7 @@ use crate::value::{HumanFloat, JsonFloat, View};
 use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
 use adumbra_ir::module::ClosureShape;
 use adumbra_ir::{Scalar, Type};
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 /// How many nodes of a tree are printed; a larger one is not printed at all.
@@ -52,6 +53,8 @@ pub enum Closure<'a> {
 /// What `make_closure` made: a name and arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosureLeaf<'a> {
+    /// The leaf itself as a tree, to find what its arguments stand for.
+    tree: ClosureView<'a>,
     shape: &'a ClosureShape,
     words: &'a [u32],
 }
@@ -71,6 +74,61 @@ impl<'a> ClosureLeaf<'a> {
             View::new(ty, words)
         })
     }
+
+    /// The tree behind one of [`ClosureLeaf::args`] that is a closure; `None` for other arguments.
+    ///
+    /// ```
+    /// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let text = "shader s(out closure c) { c = make_closure<coat>(0.5, make_closure<Lambert>()); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    ///
+    /// let root = evaluator.output("c").and_then(|c| c.closure()).unwrap();
+    /// let Some(Closure::Leaf(coat)) = root.closure() else { panic!() };
+    /// let below = coat.args().find_map(|arg| coat.closure(&arg)).unwrap();
+    /// let Some(Closure::Leaf(lambert)) = below.closure() else { panic!() };
+    /// assert_eq!(lambert.name(), "Lambert");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn closure(&self, arg: &View<'_>) -> Option<ClosureView<'a>> {
+        let root = ClosureRef::from_word(word(arg, Scalar::Closure)?);
+        Some(ClosureView { root, ..self.tree })
+    }
+
+    /// The name behind an argument that is a resource.
+    fn resource(&self, arg: &View<'_>) -> Option<&'a str> {
+        let index = word(arg, Scalar::Resource)?;
+        self.tree.resources.get(index as usize).map(String::as_str)
+    }
+
+    /// Leaves the arguments to be printed, closures as trees and others by `show`, and what ends them.
+    fn print_args(
+        &self,
+        separator: &'static str,
+        end: &'static str,
+        show: impl Fn(&View<'_>) -> String,
+        left: &mut Vec<Left<'a>>,
+    ) {
+        let start = left.len();
+        for (i, arg) in self.args().enumerate() {
+            if i > 0 {
+                left.push(Left::Text(separator.into()));
+            }
+            left.push(match self.closure(&arg) {
+                Some(closure) => Left::Closure(closure),
+                None => Left::Text(show(&arg).into()),
+            });
+        }
+        left.push(Left::Text(end.into()));
+        left[start..].reverse();
+    }
+}
+
+/// The one word of a value of that type; `None` for other types.
+fn word(value: &View<'_>, scalar: Scalar) -> Option<u32> {
+    let is_one = matches!(value.ty(), Type::Scalar(is) if *is == scalar);
+    value.words().next().filter(|_| is_one)
 }
 
 /// A closure tree with more nodes than are printed.
@@ -88,7 +146,7 @@ impl std::error::Error for TooManyNodes {}
 /// One thing left to print.
 enum Left<'a> {
     Closure(ClosureView<'a>),
-    Text(&'static str),
+    Text(Cow<'static, str>),
 }
 
 impl<'a> ClosureView<'a> {
@@ -97,6 +155,7 @@ impl<'a> ClosureView<'a> {
         let at = |root| ClosureView { root, ..*self };
         Some(match self.arena.node(self.root)? {
             ClosureNode::Leaf { shape, args } => Closure::Leaf(ClosureLeaf {
+                tree: *self,
                 shape: &self.shapes[shape.index()],
                 words: self.arena.args(args),
             }),
@@ -115,17 +174,14 @@ impl<'a> ClosureView<'a> {
             None => out.push('0'),
             Some(Closure::Leaf(leaf)) => {
                 let _ = write!(out, "{}(", leaf.name());
-                for (i, arg) in leaf.args().enumerate() {
-                    let comma = if i == 0 { "" } else { ", " };
-                    let _ = match self.resource(&arg) {
-                        Some(name) => write!(out, "{comma}{name}"),
-                        None => write!(out, "{comma}{arg}"),
-                    };
-                }
-                out.push(')');
+                let show = |arg: &View<'_>| match leaf.resource(arg) {
+                    Some(name) => name.to_owned(),
+                    None => arg.to_string(),
+                };
+                leaf.print_args(", ", ")", show, left);
             }
             Some(Closure::Add(a, b)) => {
-                left.extend([Left::Closure(b), Left::Text(" + "), Left::Closure(a)]);
+                left.extend([Left::Closure(b), Left::Text(" + ".into()), Left::Closure(a)]);
             }
             Some(Closure::Scale(weight, closure)) => {
                 let _ = write!(out, "{} * ", HumanFloat(weight));
@@ -148,31 +204,28 @@ impl<'a> ClosureView<'a> {
             None => out.push_str("null"),
             Some(Closure::Leaf(leaf)) => {
                 let _ = write!(out, r#"{{"closure":{},"args":["#, json(leaf.name()));
-                for (i, arg) in leaf.args().enumerate() {
-                    let comma = if i == 0 { "" } else { "," };
-                    let _ = match self.resource(&arg) {
-                        Some(name) => write!(out, "{comma}{}", json(name)),
-                        None => write!(out, "{comma}{}", json(&arg)),
-                    };
-                }
-                out.push_str("]}");
+                let show = |arg: &View<'_>| match leaf.resource(arg) {
+                    Some(name) => json(name),
+                    None => json(arg),
+                };
+                leaf.print_args(",", "]}", show, left);
             }
             Some(Closure::Add(a, b)) => {
                 out.push_str(r#"{"add":["#);
                 left.extend([
-                    Left::Text("]}"),
+                    Left::Text("]}".into()),
                     Left::Closure(b),
-                    Left::Text(","),
+                    Left::Text(",".into()),
                     Left::Closure(a),
                 ]);
             }
             Some(Closure::Scale(weight, closure)) => {
                 let _ = write!(out, r#"{{"mul":[{},"#, json(&JsonFloat(weight)));
-                left.extend([Left::Text("]}"), Left::Closure(closure)]);
+                left.extend([Left::Text("]}".into()), Left::Closure(closure)]);
             }
             Some(Closure::Tint(color, closure)) => {
                 let _ = write!(out, r#"{{"mul":[{},"#, json(&color.map(JsonFloat)));
-                left.extend([Left::Text("]}"), Left::Closure(closure)]);
+                left.extend([Left::Text("]}".into()), Left::Closure(closure)]);
             }
         })
     }
@@ -186,7 +239,7 @@ impl<'a> ClosureView<'a> {
         let mut nodes = 0;
         while let Some(next) = left.pop() {
             match next {
-                Left::Text(text) => out.push_str(text),
+                Left::Text(text) => out.push_str(&text),
                 Left::Closure(_) if nodes == MAX_SHOWN_NODES => return Err(TooManyNodes),
                 Left::Closure(view) => {
                     nodes += 1;
@@ -195,13 +248,6 @@ impl<'a> ClosureView<'a> {
             }
         }
         Ok(out)
-    }
-
-    /// The name behind an argument that is a resource.
-    fn resource(&self, arg: &View<'_>) -> Option<&'a str> {
-        let is_resource = matches!(arg.ty(), Type::Scalar(Scalar::Resource));
-        let index = arg.words().next().filter(|_| is_resource)?;
-        self.resources.get(index as usize).map(String::as_str)
     }
 }
 
@@ -212,7 +258,11 @@ fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
 /// What is scaled; a sum in parentheses.
 fn scaled<'a>(closure: ClosureView<'a>, left: &mut Vec<Left<'a>>) {
     if let Some(Closure::Add(..)) = closure.closure() {
-        left.extend([Left::Text(")"), Left::Closure(closure), Left::Text("(")]);
+        left.extend([
+            Left::Text(")".into()),
+            Left::Closure(closure),
+            Left::Text("(".into()),
+        ]);
     } else {
         left.push(Left::Closure(closure));
     }
@@ -233,6 +283,14 @@ mod tests {
             shape(
                 "table",
                 vec![Type::Scalar(Scalar::I32), Type::Scalar(Scalar::Resource)],
+            ),
+            shape(
+                "coat",
+                vec![
+                    Type::Scalar(Scalar::Closure),
+                    Type::Scalar(Scalar::Closure),
+                    Type::FLOAT,
+                ],
             ),
         ]
     }
@@ -274,6 +332,32 @@ mod tests {
             (text.unwrap().as_str(), json.unwrap().as_str()),
             ("0", "null")
         );
+    }
+
+    #[test]
+    fn closures_in_closures_print_as_trees() {
+        let [text, json] = show(|arena| {
+            let glow = arena.leaf(ClosureId(0), [2.0_f32.to_bits()]);
+            let sum = arena.add(glow, glow);
+            let inner = arena.leaf(ClosureId(2), [0, sum.word(), 0.5_f32.to_bits()]);
+            arena.leaf(
+                ClosureId(2),
+                [inner.word(), inner.word(), 0.25_f32.to_bits()],
+            )
+        });
+        let inner = "coat(0, glow(2.0) + glow(2.0), 0.5)";
+        assert_eq!(text.unwrap(), format!("coat({inner}, {inner}, 0.25)"));
+        let glow = r#"{"closure":"glow","args":[2.0]}"#;
+        let inner = format!(r#"{{"closure":"coat","args":[null,{{"add":[{glow},{glow}]}},0.5]}}"#);
+        let outer = format!(r#"{{"closure":"coat","args":[{inner},{inner},0.25]}}"#);
+        assert_eq!(json.unwrap(), outer);
+        let [text, json] = show(|arena| {
+            let leaf = arena.leaf(ClosureId(2), [0, 0, 0]);
+            (0..30_000).fold(leaf, |below, _| {
+                arena.leaf(ClosureId(2), [below.word(), 0, 0])
+            })
+        });
+        assert!(text.is_ok() && json.is_ok());
     }
 
     #[test]

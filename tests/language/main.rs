@@ -6,4 +6,5 @@ mod diagnostics;
 mod eq3;
 mod idle;
 mod programs;
+mod spec;
 mod support;
