@@ -4,7 +4,7 @@
 //! // source: WHERE                           where the expected values are from; every program of `tests/lang` says it
 //! // run: OPTIONS                            each run checks the lines up to the next one, on every engine
 //! // out: NAME = VALUE [: DDX : DDY] [~ T]   an output; floats within T (default 1e-6; at 0 the same float); shadows need --derivs
-//! // sample: TEXTURE U V : DUDX DUDY DVDX DVDY [~ T]
+//! // sample: TEXTURE U V : DUDX DUDY DVDX DVDY [~ T]      the requests are these, in order; without such a line, any
 //! // closure: OUTPUT = NAME                  the output is a leaf of that name
 //! // tree: OUTPUT = JSON                     the output is exactly that closure tree, as the command prints it
 //! // message: TEXT                           the messages are exactly these lines, in order
@@ -132,26 +132,29 @@ fn check_out(outputs: &Value, line: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_sample(outputs: &Value, line: &str) -> Result<(), String> {
+/// Whether a request is the one of the line.
+fn is_sample(sample: &Value, line: &str) -> bool {
     let (line, tolerance) = tolerance(line);
     let mut words = line.split_whitespace().filter(|&w| w != ":");
     let texture = words.next().expect("a texture");
     let keys = ["u", "v", "dudx", "dudy", "dvdx", "dvdy"];
     let expected: Vec<f64> = words.map(|w| w.parse().expect("a number")).collect();
     assert_eq!(expected.len(), keys.len(), "{line}");
-    let samples = outputs["samples"].as_array().expect("samples");
-    let found = samples.iter().any(|sample| {
-        sample["texture"] == texture
-            && keys
-                .iter()
-                .zip(&expected)
-                .all(|(key, &e)| close(number(&sample[key]), e, tolerance))
-    });
-    if found {
-        Ok(())
-    } else {
-        Err(format!("{line}: the samples are {samples:?}"))
+    sample["texture"] == texture
+        && keys
+            .iter()
+            .zip(&expected)
+            .all(|(key, &e)| close(number(&sample[key]), e, tolerance))
+}
+
+fn check_samples(outputs: &Value, lines: &[&str]) -> Result<(), String> {
+    let none = Vec::new();
+    let samples = outputs["samples"].as_array().unwrap_or(&none);
+    let pairs = samples.iter().zip(lines);
+    if samples.len() == lines.len() && pairs.clone().all(|(sample, line)| is_sample(sample, line)) {
+        return Ok(());
     }
+    Err(format!("samples: expected {lines:?}, found {samples:?}"))
 }
 
 /// Holds a list that a run reports against the lines with that key.
@@ -210,7 +213,6 @@ fn check_ran(ran: &Ran, lines: &[(&str, &str)], wrong: &mut impl FnMut(String)) 
     for (key, line) in lines {
         let checked = match *key {
             "out" => check_out(&ran.result, line),
-            "sample" => check_sample(&ran.result, line),
             "closure" | "tree" => {
                 let (output, expected) = line.split_once(" = ").expect("OUTPUT = CLOSURE");
                 let found = &ran.result["outputs"][output]["value"];
@@ -223,6 +225,10 @@ fn check_ran(ran: &Ran, lines: &[(&str, &str)], wrong: &mut impl FnMut(String)) 
             _ => Ok(()),
         };
         checked.unwrap_or_else(&mut wrong);
+    }
+    let samples = all(lines, "sample");
+    if !samples.is_empty() {
+        check_samples(&ran.result, &samples).unwrap_or_else(&mut wrong);
     }
     let faults = reported(&ran.result, "faults", |fault| text(&fault["code"]));
     check_list("fault", &faults, &all(lines, "fault"), &mut wrong);
