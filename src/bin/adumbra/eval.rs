@@ -1,28 +1,15 @@
 //! `adumbra eval EXPR`: one expression, its value, ddx and ddy.
 
 use crate::args::EvalArgs;
-use crate::checker::{Checker, Interrupt, Sample};
+use crate::checker::{Checker, Interrupt};
 use crate::input;
-use crate::outcome::{Failure, Outcome};
-use crate::report::{self, JsonFault, reported};
+use crate::outcome::Outcome;
+use crate::point::Point;
+use crate::report::{self, reported};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use adumbra::{Compiler, Instance, Sources, Stats};
-use serde::Serialize;
-use std::io::{self, Write};
+use adumbra::{Compiler, Instance, Sources};
 use std::path::PathBuf;
-
-#[derive(Serialize)]
-struct JsonEval<'a> {
-    #[serde(flatten)]
-    value: JsonValue<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    samples: Vec<Sample<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    faults: Vec<JsonFault>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stats: Option<Stats>,
-}
 
 /// # Errors
 /// If the expression, or a file given with it, is at fault, or the point was stopped.
@@ -40,35 +27,19 @@ pub fn eval(args: EvalArgs) -> Outcome {
     let mut evaluator = setup.evaluator(&Instance::new(&program))?;
     let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&setup.globals, &mut checker);
+    let point = Point {
+        evaluator: &evaluator,
+        checker: &checker,
+        sources: &sources,
+        stats: args.compile.stats,
+    };
     let output = evaluator.outputs().next();
     let derivatives = output.is_some_and(|output| !output.is_second_order());
-
-    let faults = report::faults(&evaluator);
-    let stats = args.compile.stats.then(|| program.stats());
-    let mut stdout = io::stdout().lock();
-    if args.json {
-        if let Some(output) = &output {
-            let json = JsonEval {
-                value: JsonValue::new(output, derivatives),
-                samples: checker.samples(program.textures()),
-                faults: JsonFault::all(&faults, &sources),
-                stats,
-            };
-            serde_json::to_writer(&mut stdout, &json).map_err(io::Error::from)?;
-            writeln!(stdout)?;
-        }
-    } else {
-        if let Some(output) = &output {
-            write!(stdout, "{}", show::lines(output, derivatives))?;
-        }
-        report::to_stderr(&faults, &sources, false);
-        if let Some(stats) = &stats {
-            report::stats(stats, false);
-        }
-    }
-    match evaluator.faults().stopped() {
-        None => Ok(()),
-        Some(_) => Err(Failure::Reported),
+    match (output, args.json) {
+        (Some(output), true) => point.json(JsonValue::new(&output, derivatives)),
+        (Some(output), false) => point.text(&show::lines(&output, derivatives)),
+        // Of a call of something void there is nothing to show.
+        (None, _) => point.text(""),
     }
 }
 

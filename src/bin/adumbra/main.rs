@@ -10,6 +10,7 @@ mod emit;
 mod eval;
 mod input;
 mod outcome;
+mod point;
 mod repl;
 mod report;
 mod run;

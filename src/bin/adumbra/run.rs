@@ -1,28 +1,22 @@
 //! `adumbra run FILE`: a shader at one point, from source or from serialised bytecode.
 
 use crate::args::{CompileArgs, RunArgs};
-use crate::checker::{Checker, Interrupt, Sample};
+use crate::checker::{Checker, Interrupt};
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use crate::report::{self, JsonFault, reported};
+use crate::point::Point;
+use crate::report::{self, reported};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
 use adumbra::{
-    Compiler, Evaluator, Findings, HumanFloat, Instance, Options, Program, Sources, Stats, View,
+    Compiler, Evaluator, Findings, HumanFloat, Instance, Options, Program, Sources, View,
 };
 use serde::{Serialize, Serializer};
-use std::io::{self, Write};
 use std::sync::Arc;
 
 #[derive(Serialize)]
 struct JsonRun<'a> {
     outputs: JsonOutputs<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    samples: Vec<Sample<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    faults: Vec<JsonFault>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stats: Option<Stats>,
 }
 
 /// The outputs by name, in the order declared.
@@ -53,34 +47,20 @@ pub fn run(args: RunArgs) -> Outcome {
     let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&globals, &mut checker);
 
-    let faults = report::faults(&evaluator);
-    let stats = args.compile.stats.then(|| program.stats());
-    if args.json {
-        let mut stdout = io::stdout().lock();
-        let outputs = evaluator.outputs();
-        let json = JsonRun {
-            outputs: JsonOutputs(
-                outputs
-                    .map(|output| (output.name(), JsonValue::new(&output, args.derivs)))
-                    .collect(),
-            ),
-            samples: checker.samples(program.textures()),
-            faults: JsonFault::all(&faults, &sources),
-            stats,
-        };
-        serde_json::to_writer(&mut stdout, &json).map_err(io::Error::from)?;
-        writeln!(stdout)?;
-    } else {
-        print(&evaluator, &checker, &program, args.derivs)?;
-        report::to_stderr(&faults, &sources, false);
-        if let Some(stats) = &stats {
-            report::stats(stats, false);
-        }
+    let point = Point {
+        evaluator: &evaluator,
+        checker: &checker,
+        sources: &sources,
+        stats: args.compile.stats,
+    };
+    if !args.json {
+        return point.text(&text(&evaluator, &checker, args.derivs));
     }
-    match evaluator.faults().stopped() {
-        None => Ok(()),
-        Some(_) => Err(Failure::Reported),
-    }
+    let outputs = evaluator.outputs();
+    let outputs = outputs.map(|output| (output.name(), JsonValue::new(&output, args.derivs)));
+    point.json(JsonRun {
+        outputs: JsonOutputs(outputs.collect()),
+    })
 }
 
 /// The program of a file, which is bytecode if it begins as bytecode does.
@@ -186,7 +166,7 @@ fn instance(args: &RunArgs, program: &Arc<Program>) -> Outcome<Instance> {
 }
 
 /// The outputs and the texture requests for people.
-fn print(evaluator: &Evaluator, checker: &Checker, program: &Program, derivs: bool) -> Outcome {
+fn text(evaluator: &Evaluator, checker: &Checker, derivs: bool) -> String {
     let mut rows = Vec::new();
     if derivs {
         rows.push(
@@ -202,10 +182,9 @@ fn print(evaluator: &Evaluator, checker: &Checker, program: &Program, derivs: bo
         }
         rows.push(row);
     }
-    let mut stdout = io::stdout().lock();
-    write!(stdout, "{}", show::table(&rows))?;
-
+    let mut out = show::table(&rows);
     if !checker.requests.is_empty() {
+        let program = evaluator.instance().program();
         let header = ["sample", "u", "v", "dudx", "dudy", "dvdx", "dvdy"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
         for r in &checker.requests {
@@ -214,7 +193,8 @@ fn print(evaluator: &Evaluator, checker: &Checker, program: &Program, derivs: bo
             row.extend(numbers.map(|x| HumanFloat(x).to_string()));
             rows.push(row);
         }
-        write!(stdout, "\n{}", show::table(&rows))?;
+        out.push('\n');
+        out.push_str(&show::table(&rows));
     }
-    Ok(())
+    out
 }

@@ -77,7 +77,8 @@ fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n s
     };
     let ranked = names.map(|known| (distance(known), Reverse(shared(known)), known));
     let (least, _, known) = ranked.min()?;
-    (least <= known.len().min(name.len()).div_ceil(2).min(3)).then_some(known)
+    // A third of a word may be wrong: of three letters one.
+    (least <= known.len().min(name.len()).div_ceil(3).min(3)).then_some(known)
 }
 
 fn help_text(topic: &str) -> Outcome<String> {

@@ -1,0 +1,79 @@
+//! One evaluated point on its way out, for `eval` and `run`: the outputs, in the shape that each of them gives, and all that is said beside them.
+
+use crate::checker::{Checker, Sample};
+use crate::outcome::{Failure, Outcome};
+use crate::report::{self, JsonFault};
+use adumbra::{Diagnostic, Evaluator, Sources, Stats};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What came of a point, and what it came from.
+pub struct Point<'a> {
+    pub evaluator: &'a Evaluator,
+    pub checker: &'a Checker,
+    pub sources: &'a Sources,
+    /// Whether the figures of the compilation are asked for.
+    pub stats: bool,
+}
+
+/// The object of `--json`: what the command puts out, then what both of them say.
+#[derive(Serialize)]
+struct JsonPoint<'a, T> {
+    #[serde(flatten)]
+    outputs: T,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    samples: Vec<Sample<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<JsonFault>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<Stats>,
+}
+
+impl Point<'_> {
+    /// One JSON object, for programs.
+    ///
+    /// # Errors
+    /// If the point was stopped.
+    pub fn json(&self, outputs: impl Serialize) -> Outcome {
+        let program = self.evaluator.instance().program();
+        let json = JsonPoint {
+            outputs,
+            samples: self.checker.samples(program.textures()),
+            faults: JsonFault::all(&self.faults(), self.sources),
+            stats: self.stats(),
+        };
+        let mut stdout = io::stdout().lock();
+        serde_json::to_writer(&mut stdout, &json).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+        self.status()
+    }
+
+    /// The outputs as text, for people; the rest goes to standard error.
+    ///
+    /// # Errors
+    /// If the point was stopped.
+    pub fn text(&self, outputs: &str) -> Outcome {
+        io::stdout().lock().write_all(outputs.as_bytes())?;
+        report::to_stderr(&self.faults(), self.sources, false);
+        if let Some(stats) = self.stats() {
+            report::stats(&stats, false);
+        }
+        self.status()
+    }
+
+    fn faults(&self) -> Vec<Diagnostic> {
+        report::faults(self.evaluator)
+    }
+
+    fn stats(&self) -> Option<Stats> {
+        let program = self.evaluator.instance().program();
+        self.stats.then(|| program.stats())
+    }
+
+    fn status(&self) -> Outcome {
+        match self.evaluator.faults().stopped() {
+            None => Ok(()),
+            Some(_) => Err(Failure::Reported),
+        }
+    }
+}
