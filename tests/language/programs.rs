@@ -4,10 +4,11 @@
 //! // source: WHERE                           where the expected values are from; every program of `tests/lang` says it
 //! // run: OPTIONS                            each run checks the lines up to the next one, on every engine
 //! // out: NAME = VALUE [: DDX : DDY] [~ T]   an output; floats within T (default 1e-6; at 0 the same float); shadows need --derivs
-//! // sample: TEXTURE U V : DUDX DUDY DVDX DVDY [~ T]      the requests are these, in order; without such a line, any
+//! // sample: TEXTURE U V : DUDX DUDY DVDX DVDY [LEVEL] [~ T]
+//! //                                         the requests are exactly these, in order; without such a line, any
 //! // closure: OUTPUT = NAME                  the output is a leaf of that name
 //! // tree: OUTPUT = JSON                     the output is exactly that closure tree, as the command prints it
-//! // message: TEXT                           the messages are exactly these lines, in order
+//! // message: TEXT                           the messages are exactly these, in order; a line break in one is written \n
 //! // fault: CODE                             the faults are exactly these, in order; without such a line there is none
 //! // warning: CODE                           the compiler's warnings are exactly these, in order; without such a line there is none
 //! // lanes[ merged]: VARIABLE = LANES, …     the shadows that the variable's definitions carry together, by `emit --stage demand`
@@ -139,11 +140,17 @@ fn is_sample(sample: &Value, line: &str) -> bool {
     let texture = words.next().expect("a texture");
     let keys = ["u", "v", "dudx", "dudy", "dvdx", "dvdy"];
     let expected: Vec<f64> = words.map(|w| w.parse().expect("a number")).collect();
-    assert_eq!(expected.len(), keys.len(), "{line}");
-    sample["texture"] == texture
+    let (expected, level) = expected.split_at(keys.len());
+    let level_is_right = match level {
+        [] => sample["level"].is_null(),
+        [level] => close(number(&sample["level"]), *level, tolerance),
+        _ => panic!("too many numbers: {line}"),
+    };
+    level_is_right
+        && sample["texture"] == texture
         && keys
             .iter()
-            .zip(&expected)
+            .zip(expected)
             .all(|(key, &e)| close(number(&sample[key]), e, tolerance))
 }
 
@@ -232,7 +239,9 @@ fn check_ran(ran: &Ran, lines: &[(&str, &str)], wrong: &mut impl FnMut(String)) 
     }
     let faults = reported(&ran.result, "faults", |fault| text(&fault["code"]));
     check_list("fault", &faults, &all(lines, "fault"), &mut wrong);
-    let messages = reported(&ran.result, "messages", text);
+    let messages = reported(&ran.result, "messages", |message| {
+        text(message).replace('\n', "\\n")
+    });
     check_list("message", &messages, &all(lines, "message"), &mut wrong);
     check_list("warning", &ran.warnings, &all(lines, "warning"), &mut wrong);
 }
