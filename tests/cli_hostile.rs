@@ -150,7 +150,8 @@ fn a_closure_that_doubles_in_each_turn() {
     let file = scratch("closure_json.adu", text);
     let ran = adumbra(["run", &file, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(json["outputs"]["c"]["value"], serde_json::Value::Null);
+    let error = &json["outputs"]["c"]["value"]["error"];
+    assert_eq!(error, "a closure of more than 65536 nodes");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Limits stop a point at the same place whatever the engine, and leave nothing behind.
 
-use adumbra::{Engine, Limits};
+use adumbra::{
+    Compiler, Engine, Evaluator, FaultKind, Globals, GlobalsLayout, Instance, Limits, NoTextures,
+    Sources,
+};
 use adumbra_fuzz::oracle::chain::{Chain, observe_within};
 use adumbra_fuzz::oracle::observed::Extent;
 use adumbra_fuzz::oracle::reference::limits;
@@ -59,6 +62,98 @@ fn engines_stop_at_the_same_place() {
         stopped > 500 && finished > 500,
         "{stopped} stopped, {finished} finished"
     );
+}
+
+#[test]
+fn each_limit_stops_the_first_point_beyond_it() {
+    let usual = Limits::default();
+    // Of each: its fault, itself, a shader, the largest n that is within it, and the sum up to n that the shader gives.
+    let cases = [
+        (
+            // One for the shader, one for each turn but the first.
+            FaultKind::StepBudget,
+            Limits { steps: 10, ..usual },
+            "shader s(int n, out int o) { o = 0; for (int i = 1; i <= n; i += 1) o += i; }",
+            9,
+        ),
+        (
+            // The shader, and `down` of n to 0.
+            FaultKind::CallDepth,
+            Limits {
+                call_depth: 7,
+                ..usual
+            },
+            "int down(int n) { return n > 0 ? n + down(n - 1) : 0; }
+             shader s(int n, out int o) { o = down(n); }",
+            5,
+        ),
+        (
+            // 4 elements for each `down`.
+            FaultKind::ArraySize,
+            Limits {
+                array_elements: 30,
+                ..usual
+            },
+            "int down(int n) { int a[4]; a[n] = n; return n > 0 ? a[n] + down(n - 1) : 0; }
+             shader s(int n, out int o) { o = down(n); }",
+            6,
+        ),
+        (
+            // A leaf takes two, and so does adding it, but for the first.
+            FaultKind::ClosureSize,
+            Limits {
+                closure_size: 11,
+                ..usual
+            },
+            "shader s(int n, out int o, out closure c) {
+                 o = 0;
+                 for (int i = 1; i <= n; i += 1) { o += i; c = c + make_closure<glow>(i); }
+             }",
+            4,
+        ),
+    ];
+    for (kind, limits, text, most) in cases {
+        let compiler = Compiler::new(GlobalsLayout::new());
+        let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+        for engine in [Engine::Reference, Engine::Point] {
+            for n in 0..most + 3 {
+                let mut instance = Instance::new(&program);
+                instance.set("n", n).unwrap();
+                let mut evaluator = Evaluator::with(&instance, engine, limits).unwrap();
+                evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+                let stopped = evaluator.faults().stopped().map(|fault| fault.kind);
+                let (expected, sum) = match n <= most {
+                    true => (None, n * (n + 1) / 2),
+                    false => (Some(kind), 0),
+                };
+                let found = (stopped, evaluator.get::<i32>("o").unwrap().value);
+                assert_eq!(found, (expected, sum), "{kind:?} of {n}, {engine:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn engines_are_as_deep_as_each_other_whatever_is_asked() {
+    let text = "float down(float x, int n) { return n > 0 ? x + down(x * 0.5, n - 1) : x; }
+                shader s(int n, out float o) { o = down(1.0, n); }";
+    let compiler = Compiler::new(GlobalsLayout::new());
+    let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+    let limits = Limits {
+        call_depth: u32::MAX,
+        array_elements: u32::MAX,
+        ..Limits::default()
+    };
+    for (n, stopped) in [(16_382, None), (16_383, Some(FaultKind::CallDepth))] {
+        for engine in [Engine::Reference, Engine::Point] {
+            let mut instance = Instance::new(&program);
+            instance.set("n", n).unwrap();
+            let mut evaluator = Evaluator::with(&instance, engine, limits).unwrap();
+            evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+            let found = evaluator.faults().stopped().map(|fault| fault.kind);
+            assert_eq!(found, stopped, "{engine:?} at {n}");
+        }
+    }
 }
 
 #[test]

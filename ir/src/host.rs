@@ -19,6 +19,10 @@ pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
 pub const DEFAULT_PARKED: u32 = 1 << 12;
 /// Bytes that they may hold together.
 pub const DEFAULT_PARKED_BYTES: usize = 1 << 28;
+/// No more functions than that are ever active at once, whatever the limits say.
+pub const MAX_CALL_DEPTH: u32 = 1 << 14;
+/// Active functions never hold more array elements than that, whatever the limits say.
+pub const MAX_ARRAY_ELEMENTS: u32 = 1 << 24;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
@@ -31,9 +35,9 @@ pub const CANCEL_PERIOD: u64 = 1 << 10;
 pub struct Limits {
     /// See [`DEFAULT_STEPS`].
     pub steps: u64,
-    /// See [`DEFAULT_CALL_DEPTH`].
+    /// See [`DEFAULT_CALL_DEPTH`]; at most [`MAX_CALL_DEPTH`].
     pub call_depth: u32,
-    /// See [`DEFAULT_ARRAY_ELEMENTS`]. Array parameters count for caller and callee.
+    /// See [`DEFAULT_ARRAY_ELEMENTS`]; at most [`MAX_ARRAY_ELEMENTS`]. Array parameters count for caller and callee.
     pub array_elements: u32,
     /// See [`DEFAULT_CLOSURE_SIZE`].
     pub closure_size: u32,
@@ -52,6 +56,17 @@ impl Default for Limits {
             closure_size: DEFAULT_CLOSURE_SIZE,
             parked: DEFAULT_PARKED,
             parked_bytes: DEFAULT_PARKED_BYTES,
+        }
+    }
+}
+
+impl Limits {
+    /// The limits as engines keep them: those that ask for more than there is are at their maximum.
+    pub fn bounded(self) -> Limits {
+        Limits {
+            call_depth: self.call_depth.min(MAX_CALL_DEPTH),
+            array_elements: self.array_elements.min(MAX_ARRAY_ELEMENTS),
+            ..self
         }
     }
 }

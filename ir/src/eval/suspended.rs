@@ -77,8 +77,12 @@ pub fn begin<F: Number>(
     options: &Options,
     host: &mut dyn Host<F>,
 ) -> Progress<F> {
-    let machine = Machine::new(module, point, options, host, State::default());
-    progress(machine.start(), options, || point.clone())
+    let options = Options {
+        limits: options.limits.bounded(),
+        ..*options
+    };
+    let machine = Machine::new(module, point, &options, host, State::default());
+    progress(machine.start(), &options, || point.clone())
 }
 
 /// What the host gets to see of a machine that came so far.

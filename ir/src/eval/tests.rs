@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::host::{
-    CANONICAL_NAN, ClosureNode, ClosureRef, ConstantTexture, FaultKind, SampleRequest, Sampled,
+    CANONICAL_NAN, ClosureNode, ClosureRef, ConstantTexture, FaultKind, MAX_CALL_DEPTH,
+    SampleRequest, Sampled,
 };
 use crate::module::ClosureId;
 use crate::span::FileId;
@@ -310,7 +311,9 @@ fn calls_do_not_use_the_host_stack() {
         call_depth: u32::MAX,
         ..Limits::default()
     };
-    assert_eq!(int_output(&tri, 60_000, limits), (1_800_030_000, vec![]));
+    assert_eq!(int_output(&tri, 16_000, limits), (128_008_000, vec![]));
+    let too_deep = (0, vec![FaultKind::CallDepth]);
+    assert_eq!(int_output(&tri, MAX_CALL_DEPTH as i32, limits), too_deep);
 }
 
 #[test]

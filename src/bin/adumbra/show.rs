@@ -22,7 +22,11 @@ pub struct JsonValue<'a> {
 #[serde(untagged)]
 enum Shown<'a> {
     Plain(View<'a>),
-    Closure(Option<Box<RawValue>>),
+    Closure(Box<RawValue>),
+    /// A closure that is not printed, and why.
+    Unprinted {
+        error: String,
+    },
 }
 
 fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
@@ -30,15 +34,18 @@ fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl<'a> JsonValue<'a> {
-    /// The value, and its derivatives if asked for and if its type has any. A closure too large to be printed is null; [`text`] says so.
+    /// The value, and its derivatives if asked for and if its type has any. In place of a closure that is too
+    /// large to be printed stands `{"error": …}`.
     pub fn new(output: &OutputView<'a>, derivatives: bool) -> JsonValue<'a> {
         let value = match output.closure() {
-            Some(closure) => {
-                let json = closure.json().ok();
-                Shown::Closure(json.map(|json| {
-                    RawValue::from_string(json).expect("closures print as well-formed JSON")
-                }))
-            }
+            Some(closure) => match closure.json() {
+                Ok(json) => Shown::Closure(
+                    RawValue::from_string(json).expect("closures print as well-formed JSON"),
+                ),
+                Err(error) => Shown::Unprinted {
+                    error: error.to_string(),
+                },
+            },
             None => Shown::Plain(output.value()),
         };
         let derivatives = derivatives && has_floats(output.ty());

@@ -23,8 +23,8 @@ use adumbra_ir::types::{Lanes, Scalar};
 /// The most slots that a program may take: registers, arrays with their shadows, outputs.
 pub const MAX_SLOTS: u32 = 1 << 24;
 
-/// The most words that recursive calls save at once; beyond, calls are too deep.
-pub const MAX_SAVED_WORDS: u64 = 1 << 25;
+/// The most words that a function which may be active twice has for its parameters and registers, since its calls save them.
+pub const MAX_SAVED_SCALARS: u32 = 1 << 15;
 
 /// A local array in the register file: its elements one behind the other, each with its shadows like any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,12 +201,11 @@ impl Bytecode {
         let saves = self.code.iter().filter(|i| i.opcode == Opcode::Save);
         let longest = saves.map(|i| u64::from(i.words[1])).max().unwrap_or(0);
         let depth = u64::from(limits.call_depth);
-        let arrays: u64 = self.arrays.iter().map(|a| u64::from(a.slots())).sum();
-        let scalars = u64::from(self.slots).saturating_sub(arrays);
         let elements = 3 * u64::from(limits.array_elements);
-        // Two ranges a call; what is in arrays is bounded by their own limit.
-        let words = (2 * longest * depth).min(scalars * depth + elements);
-        words.min(MAX_SAVED_WORDS) as usize
+        // Two ranges a call; what is in arrays is bounded by their own limit. A program that is lowered never needs more, as each of its
+        // functions keeps to the maximum; one from a file that does is stopped.
+        let words = (2 * longest * depth).min(u64::from(MAX_SAVED_SCALARS) * depth + elements);
+        usize::try_from(words).unwrap_or(usize::MAX)
     }
 
     /// The most arguments that a closure has.

@@ -15,7 +15,9 @@ mod moves;
 mod registers;
 mod walk;
 
-use crate::bytecode::{Array, Bytecode, Function, Interface, MAX_SLOTS, Slot, validate, width};
+use crate::bytecode::{
+    Array, Bytecode, Function, Interface, MAX_SAVED_SCALARS, MAX_SLOTS, Slot, validate, width,
+};
 use adumbra_ir::calls::{CallGraph, callees};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
@@ -50,7 +52,7 @@ pub(crate) struct Frame {
 /// If the module is not what the verifier accepts.
 ///
 /// # Errors
-/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_SLOTS`].
+/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_SLOTS`], or those that a recursive call saves into [`MAX_SAVED_SCALARS`].
 pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
     let mut lowering = Lowering {
         module,
@@ -81,9 +83,13 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
         let cyclic = calls.recursive[functions[0].index()];
         let mut top = lowering.lay_out(number as u32, functions, cyclic)?;
         for &id in functions {
+            let start = top;
             top = function::lower(&mut lowering, id, top, &mut work);
             if top > MAX_SLOTS {
                 return Err(too_large(module, id));
+            }
+            if cyclic && lowering.parameter_slots(id) + (top - start) > MAX_SAVED_SCALARS {
+                return Err(too_much_to_save(module, id));
             }
         }
         for &id in functions {
@@ -110,6 +116,14 @@ pub(crate) struct Lowering<'m> {
 }
 
 impl Lowering<'_> {
+    /// Slots of a function's parameters that are no arrays.
+    fn parameter_slots(&self, id: FuncId) -> u32 {
+        let frame = &self.frames[id.index()];
+        let arrays = self.out.arrays[frame.first_array as usize..].iter();
+        let arrays = arrays.take(self.module.function(id).arrays.len());
+        frame.storage.1 - frame.storage.0 - arrays.map(|a| a.slots()).sum::<u32>()
+    }
+
     fn find_globals(&mut self) {
         let mut at = 0;
         for global in &self.module.globals {
@@ -209,4 +223,17 @@ fn too_large(module: &Module, function: FuncId) -> Diagnostic {
         "with its callees it takes more than {MAX_SLOTS} words"
     ))
     .help("make its arrays smaller")
+}
+
+fn too_much_to_save(module: &Module, function: FuncId) -> Diagnostic {
+    let function = module.function(function);
+    Diagnostic::new(
+        Code::ProgramTooLarge,
+        function.span,
+        format!("`{}` keeps too much while it calls itself", function.name),
+    )
+    .here(format!(
+        "its variables and intermediate values take more than {MAX_SAVED_SCALARS} words"
+    ))
+    .help("hold fewer values across the call, or hold them in arrays")
 }

@@ -64,6 +64,7 @@ impl PointMachine {
     }
 
     fn at_level(program: Arc<Bytecode>, limits: Limits, level: Level) -> PointMachine {
+        let limits = limits.bounded();
         let code = load::load(&program, level);
         let slots = program.slots as usize;
         let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();

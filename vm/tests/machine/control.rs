@@ -470,7 +470,7 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn frames_that_recursion_saves_are_bounded() {
-    // Every activation keeps 3,000 elements, so that their own limit is met at 4 million, and what is saved at 2^25 words.
+    // Every activation keeps 3,000 elements, so that their own limit is met at 4 million, and the depth behind that.
     let text = "
         global x: float
         output s: float
@@ -503,6 +503,48 @@ fn frames_that_recursion_saves_are_bounded() {
         assert_eq!(run(&mut machine, &[0.0; 3], &[]), Outcome::Stopped);
         assert_eq!(machine.faults().stopped().map(|f| f.kind), Some(kind));
     }
+}
+
+#[test]
+fn what_a_function_keeps_while_it_calls_itself_is_bounded() {
+    let text = |values: usize| {
+        let keep: String = (0..values)
+            .map(|i| format!("%{}: f32:xy = global x[0]\n", i + 1))
+            .collect();
+        let last = values + 1;
+        let add: String = (1..=values)
+            .map(|i| format!("%{}: f32:xy = add %{}, %{i}\n", last + i, last + i - 1))
+            .collect();
+        format!(
+            "global x: float
+            output s: float
+            entry main
+            fn main() -> (f32:xy) ^0 {{
+                %0: f32:xy = global x[0]
+                %1: f32:xy = call deep(%0)
+                return %1
+            }}
+            fn deep(%0: f32:xy) -> (f32:xy) ^0 {{
+                {keep}
+                %{last}: f32:xy = call deep(%0)
+                {add}
+                return %{}
+            }}",
+            last + values
+        )
+    };
+    let error = lower(&module(&text(11_000))).expect_err("33,000 words");
+    assert_eq!(error.code, adumbra_ir::Code::ProgramTooLarge);
+    // As much as may be, as deep as may be.
+    let program = Arc::new(bytecode(&text(10_900)));
+    let limits = Limits {
+        call_depth: 2_000,
+        ..Limits::default()
+    };
+    let mut machine = PointMachine::new(program, limits);
+    assert_eq!(run(&mut machine, &[0.0; 3], &[]), Outcome::Stopped);
+    let kind = machine.faults().stopped().map(|f| f.kind);
+    assert_eq!(kind, Some(FaultKind::CallDepth));
 }
 
 #[test]
