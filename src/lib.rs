@@ -69,7 +69,8 @@ pub use adumbra_frontend::limits::MAX_SOURCE;
 pub use adumbra_ir::host::{
     DEFAULT_STEPS, Fault, FaultKind, Faults, Host, Limits, SampleRequest, Sampled,
 };
-pub use adumbra_ir::module::{Input, Output};
+pub use adumbra_ir::message::Message;
+pub use adumbra_ir::module::{Input, MessageId, Output};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
 pub use adumbra_ir::passes::{Derivatives, FunctionReport, ValueReport};
 pub use adumbra_ir::{

@@ -4,7 +4,7 @@ use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Signature, 
 use crate::globals::GlobalsLayout;
 use crate::stats::{Phases, Stats};
 use crate::value::{HostValue, View};
-use adumbra_ir::module::{Input, Output};
+use adumbra_ir::module::{Input, Message, Output};
 use adumbra_ir::passes::{self, FunctionReport};
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Code, Diagnostic, Module, Scalar, Span, Type};
@@ -155,6 +155,31 @@ impl Program {
     /// Names of the textures that requests refer to.
     pub fn textures(&self) -> &[String] {
         &self.interface().textures
+    }
+
+    /// The messages that its points may give, by the numbers that [`Host::message`](crate::Host::message) is told.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, MessageId, Program, SampleRequest, Sampled, Sources};
+    /// let text = "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    ///
+    /// struct Log<'p>(&'p Program, String);
+    /// impl Host for Log<'_> {
+    ///     fn sample(&mut self, _: &SampleRequest) -> Sampled {
+    ///         Sampled::Ready([1.0; 4])
+    ///     }
+    ///     fn message(&mut self, message: MessageId, args: &[u32]) {
+    ///         self.1 += &self.0.messages()[message.index()].text(args);
+    ///     }
+    /// }
+    /// let mut log = Log(&program, String::new());
+    /// Evaluator::new(&Instance::new(&program)).evaluate(&Globals::new(program.globals()), &mut log);
+    /// assert_eq!(log.1, "n is 2\n");
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn messages(&self) -> &[Message] {
+        &self.interface().messages
     }
 
     /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.

@@ -491,3 +491,62 @@ fn a_second_derivative_of_an_output_is_no_silent_zero() {
         json!({"type": "float", "value": 6.0, "ddx": 0.0, "ddy": 0.0})
     );
 }
+
+#[test]
+fn messages_are_printed_and_listed() {
+    let file = scratch(
+        "messages.adu",
+        "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; printf(\"done\"); }",
+    );
+    let ran = adumbra(["run", &file]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "n is 2\ndone\no  2\n"));
+    let json = json_of(&adumbra(["run", &file, "--json"]));
+    assert_eq!(json["messages"], json!(["n is 2\n", "done"]));
+    assert_eq!(json.get("more_messages"), None);
+    let said = adumbra(["eval", "printf(\"%.2f\", 0.5)"]);
+    assert_eq!((said.code, said.stdout.as_str()), (0, "0.50\n"));
+    let said = json_of(&adumbra(["eval", "printf(\"%.2f\", 0.5)", "--json"]));
+    assert_eq!(said, json!({"messages": ["0.50"]}));
+}
+
+/// Messages of one point are kept up to a limit, and counted beyond.
+#[test]
+fn messages_are_bounded() {
+    let file = scratch(
+        "many_messages.adu",
+        "shader s(out int o) { for (; o < 1005; ++o) printf(\"%d\", o); }",
+    );
+    let json = json_of(&adumbra(["run", &file, "--json"]));
+    assert_eq!(json["messages"].as_array().map(Vec::len), Some(1000));
+    assert_eq!(json["more_messages"], 5);
+    let ran = adumbra(["run", &file]);
+    assert!(
+        ran.stdout.contains("… and 5 more messages\n"),
+        "{}",
+        ran.stdout
+    );
+    let long = format!(
+        "shader s(out int o) {{ for (; o < 8; ++o) printf(\"{}\"); }}",
+        "x".repeat(300_000)
+    );
+    let json = json_of(&adumbra([
+        "run",
+        &scratch("long_messages.adu", &long),
+        "--json",
+    ]));
+    assert_eq!(json["messages"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json["more_messages"], 5);
+}
+
+#[test]
+fn a_level_is_listed_only_where_the_shader_chose_it() {
+    let file = scratch(
+        "level.adu",
+        "texture2d t; shader s(out float o) { o = texture2d_sample_alpha<t>(0, 1) + texture2d_sample_alpha_level<t>(0, 1, 2.5); }",
+    );
+    let json = json_of(&adumbra(["run", &file, "--json"]));
+    assert_eq!(json["samples"][0].get("level"), None);
+    assert_eq!(json["samples"][1]["level"], 2.5);
+    let ran = adumbra(["run", &file]);
+    assert!(ran.stdout.contains("level\n"), "{}", ran.stdout);
+}

@@ -59,6 +59,7 @@ codes! {
     NotConstant = 214 Error "something that must be a constant";
     BadVariableType = 215 Error "a type that no variable can have";
     UnsupportedType = 216 Error "a type that the language does not have";
+    TextAsValue = 221 Error "a text where a value is expected";
     TypeMismatch = 301 Error "a value of the wrong type";
     BadOperand = 302 Error "an operator that these types do not have";
     BadCondition = 303 Error "a condition that is neither true nor false";
@@ -79,6 +80,7 @@ codes! {
     BadReturn = 403 Error "a return that does not fit its function";
     BadSwitch = 404 Error "a switch over something that is neither int nor uint";
     DuplicateLabel = 405 Error "a label that stands twice in a switch";
+    BadMessage = 406 Error "a message whose text and arguments do not fit";
     BadDerivative = 501 Error "a derivative of something that has none";
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";

@@ -4,7 +4,7 @@
 //! pixels, threads or global state.
 
 use crate::codes::Code;
-use crate::module::{ClosureId, TextureId};
+use crate::module::{ClosureId, MessageId, TextureId};
 use crate::span::Span;
 
 /// Steps that a point may take: one for each turn of a loop but its first, one for each function entered, the shader's own included.
@@ -235,6 +235,8 @@ pub struct SampleRequest<F = f32> {
     pub dvdx: F,
     /// ∂v/∂y, per pixel.
     pub dvdy: F,
+    /// The level of detail that the shader asks for itself, 0 the finest, each further one half as wide; the partials are 0 then.
+    pub level: Option<F>,
 }
 
 /// The host's answer to a request.
@@ -251,6 +253,12 @@ pub enum Sampled {
 pub trait Host<F = f32> {
     /// Answers one request. Requests of a point come in the order in which it executes them, one for each sample executed.
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled;
+
+    /// Takes a message that the point gives, in order with its requests: its number among the program's, and its arguments as
+    /// [`Message::text`](crate::message::Message::text) wants them. Comes for each one executed, also from a point that is stopped later.
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        let _ = (message, args);
+    }
 
     /// Whether the point is to be stopped, because somebody lost patience. Asked whenever the steps left are a multiple of
     /// [`CANCEL_PERIOD`].

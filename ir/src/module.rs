@@ -8,6 +8,7 @@
 //! Vectors, matrices and structs were scalarised by lowering, so every derivative rule is a scalar rule; [`Member`]s remember what
 //! belonged together. A local array is memory of its own, one per scalar member, with shadows beside it.
 
+pub use crate::message::Message;
 use crate::ops::Op;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar, Type};
@@ -45,6 +46,8 @@ ids! {
     ResourceId;
     /// A closure shape of the module.
     ClosureId;
+    /// A message of the module.
+    MessageId;
     /// A name in the module's table of names.
     NameId;
 }
@@ -64,6 +67,8 @@ pub struct Module {
     pub resources: Vec<String>,
     /// Shapes of the closures that are made.
     pub closures: Vec<ClosureShape>,
+    /// The messages that may be given.
+    pub messages: Vec<Message>,
     /// The shader's parameters that the host may set. They have no shadows.
     pub inputs: Vec<Input>,
     /// What the shader gives back.
@@ -283,14 +288,16 @@ pub enum InstKind {
     Load(ArrayId),
     /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
     Store(ArrayId),
-    /// `u, v → 3 or 1`: asks the host for a texture's colour or alpha with u, v and their four partials. The results have no shadows.
-    Sample(TextureId, Channels),
+    /// `u, v, what the detail takes → 3 or 1`: asks the host for a texture's colour or alpha. The results have no shadows.
+    Sample(TextureId, Channels, Detail),
     /// `scalars of the shape's parameters → closure`.
     MakeClosure(ClosureId),
     /// `closure, closure → closure`.
     ClosureAdd,
     /// `closure, float → closure` or `closure, r, g, b → closure`.
     ClosureScale,
+    /// `scalars of the message's parameters → 0`: hands their values to the host, never their shadows.
+    Message(MessageId),
     /// `scalar parameters → results`: a call. The list holds the caller's array for each array parameter, copied in and out by its mode.
     Call(FuncId, Box<[ArrayId]>),
     /// `bool → yields`: the first region if true, else the second.
@@ -327,6 +334,28 @@ impl Channels {
         match self {
             Channels::Color => 3,
             Channels::Alpha => 1,
+        }
+    }
+}
+
+/// What tells a sample's footprint, by which the host chooses the level of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// The shadows of u and v.
+    Shadows,
+    /// Four further operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
+    Gradients,
+    /// One further operand: the level itself.
+    Level,
+}
+
+impl Detail {
+    /// How many operands a sample has, u and v included.
+    pub const fn operands(self) -> usize {
+        match self {
+            Detail::Shadows => 2,
+            Detail::Gradients => 6,
+            Detail::Level => 3,
         }
     }
 }

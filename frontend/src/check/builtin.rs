@@ -31,7 +31,12 @@ pub(super) enum Builtin {
     Select,
     /// `ddx`, `ddy`
     Shadow(Direction),
+    /// `printf`
+    Message,
 }
+
+/// The name of the built-in function that gives a message.
+pub const MESSAGE: &str = "printf";
 
 /// All names but those of derivatives, sorted.
 const BUILTINS: &[(&str, Builtin)] = &[
@@ -64,6 +69,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("mix", Builtin::Float(Op::Mix)),
     ("mod", Builtin::Float(Op::Mod)),
     ("pow", Builtin::Float(Op::Pow)),
+    (MESSAGE, Builtin::Message),
     ("round", Builtin::Float(Op::Round)),
     ("rsqrt", Builtin::Float(Op::Rsqrt)),
     ("saturate", Builtin::Float(Op::Saturate)),
@@ -117,7 +123,7 @@ pub fn rows(name: &str) -> Vec<Op> {
         Some(Builtin::Clamp) => vec![Op::Clamp],
         Some(Builtin::Atan) => vec![Op::Atan, Op::Atan2],
         Some(Builtin::Select) => vec![Op::Select],
-        Some(Builtin::Shadow(_)) | None => Vec::new(),
+        Some(Builtin::Shadow(_) | Builtin::Message) | None => Vec::new(),
     }
 }
 
@@ -170,6 +176,7 @@ impl<'a> Checker<'a, '_> {
             Builtin::Word(row) => self.word_row(row, name, args, span),
             Builtin::Select => self.select(name, args, span),
             Builtin::Shadow(direction) => self.shadow(direction, name, args, span),
+            Builtin::Message => unreachable!("its first argument has no value"),
         }
     }
 

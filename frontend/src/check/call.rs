@@ -4,12 +4,15 @@
 //! standard library, whose functions are parsed when they are first named.
 
 use super::Checker;
+use super::builtin::Builtin;
 use super::convert::Purpose;
+use super::foreign::foreign_function;
 use super::names::predeclared;
 use super::tree::{Expr, ExprKind, FunctionId};
 use super::types::{TypeId, TypeKind};
 use crate::ast;
 use crate::interner::Symbol;
+use adumbra_ir::module::Detail;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
@@ -36,6 +39,18 @@ impl<'a> Checker<'a, '_> {
                 None => self.construct(ty, args, span),
             };
         }
+        let builtin = match functions {
+            None => super::builtin::find(self.text(name.symbol)),
+            Some(_) => None,
+        };
+        if builtin == Some(Builtin::Message) {
+            return self.message(name, args, span);
+        }
+        if functions.is_none() && foreign_function(self.text(name.symbol)).is_some() {
+            // Its arguments are as foreign as its name.
+            self.unknown_function(name);
+            return Expr::error(span);
+        }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         for arg in args {
             values.push(self.expr(arg));
@@ -47,7 +62,7 @@ impl<'a> Checker<'a, '_> {
         if let Some(functions) = functions {
             return self.call_function(functions, name, arguments, span);
         }
-        if let Some(builtin) = super::builtin::find(self.text(name.symbol)) {
+        if let Some(builtin) = builtin {
             return self.call_builtin(builtin, name, &values, span);
         }
         if let Some(functions) = self.library_functions(name.symbol) {
@@ -268,51 +283,68 @@ impl<'a> Checker<'a, '_> {
         for arg in args {
             values.push(self.expr(arg));
         }
-        if sample.detail != ast::Detail::Shadows {
-            let what = format!("`{}` is", sample.text());
-            let help = "`texture2d_sample` takes the level from the derivatives of u and v";
-            self.not_built(span, &what, help);
-            return Expr::error(span);
-        }
         if values.iter().any(Expr::is_error) {
             return Expr::error(span);
         }
-        match &mut values[..] {
-            [uv] if uv.ty == TypeId::FLOAT2 => {}
-            [u, v] => {
-                *u = self.convert(*u, TypeId::FLOAT, Purpose::Coordinate);
-                *v = self.convert(*v, TypeId::FLOAT, Purpose::Coordinate);
-                if u.is_error() || v.is_error() {
-                    return Expr::error(span);
-                }
-            }
-            _ => {
-                let (keyword, text) = (sample.text(), self.text(name.symbol).to_owned());
-                self.report(
-                    Diagnostic::new(
-                        Code::ArgumentCount,
-                        span,
-                        format!("`{keyword}` takes two floats, u and v, or one `float2`"),
-                    )
-                    .here("not u and v")
-                    .help(format!(
-                        "write `{keyword}<{text}>(u, v)` or `{keyword}<{text}>(uv.xy)`"
-                    )),
-                );
-                return Expr::error(span);
-            }
+        let (detail, vectors): (Detail, &[TypeId]) = match sample.detail {
+            ast::Detail::Shadows => (Detail::Shadows, &[TypeId::FLOAT2]),
+            ast::Detail::Gradients => (Detail::Gradients, &[TypeId::FLOAT2; 3]),
+            ast::Detail::Level => (Detail::Level, &[TypeId::FLOAT2, TypeId::FLOAT]),
+        };
+        let floats = &[TypeId::FLOAT; 6][..detail.operands()];
+        let types = match values.first() {
+            Some(first) if first.ty == TypeId::FLOAT2 => vectors,
+            _ => floats,
+        };
+        if types.len() != values.len() {
+            self.sample_arguments(sample, name, span);
+            return Expr::error(span);
+        }
+        for (value, &ty) in values.iter_mut().zip(types) {
+            *value = self.convert(*value, ty, Purpose::Coordinate);
+        }
+        if values.iter().any(Expr::is_error) {
+            return Expr::error(span);
         }
         let Some(texture) = texture else {
             return Expr::error(span);
         };
         Expr {
-            kind: ExprKind::Sample(texture, values.into_bump_slice()),
+            kind: ExprKind::Sample(texture, detail, values.into_bump_slice()),
             ty: match sample.alpha {
                 true => TypeId::FLOAT,
                 false => TypeId::FLOAT3,
             },
             span,
         }
+    }
+
+    fn sample_arguments(&mut self, sample: ast::Sample, name: ast::Name, span: Span) {
+        let (keyword, text) = (sample.text(), self.text(name.symbol).to_owned());
+        let (takes, scalars, vectors) = match sample.detail {
+            ast::Detail::Shadows => ("two floats, u and v, or one `float2`", "u, v", "uv.xy"),
+            ast::Detail::Gradients => (
+                "a place and its changes along x and y: three `float2`, or six floats",
+                "u, v, dudx, dvdx, dudy, dvdy",
+                "uv, ddx(uv), ddy(uv)",
+            ),
+            ast::Detail::Level => (
+                "a place and a level: a `float2` and a float, or three floats",
+                "u, v, level",
+                "uv, level",
+            ),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::ArgumentCount,
+                span,
+                format!("`{keyword}` takes {takes}"),
+            )
+            .here("other arguments")
+            .help(format!(
+                "write `{keyword}<{text}>({scalars})` or `{keyword}<{text}>({vectors})`"
+            )),
+        );
     }
 
     fn texture(&mut self, name: ast::Name) -> Option<u32> {

@@ -19,7 +19,11 @@ impl<'a> Checker<'a, '_> {
             ast::ExprKind::Uint(value) => Expr::constant(TypeId::UINT, value, span),
             ast::ExprKind::Bool(value) => Expr::constant(TypeId::BOOL, u32::from(value), span),
             ast::ExprKind::String(_) => {
-                self.not_built(span, "texts are", "leave it out");
+                self.report(
+                    Diagnostic::new(Code::TextAsValue, span, "a text is not a value")
+                        .here("a text")
+                        .help("texts stand only at the beginning of a message: `printf(\"%f\\n\", x)`"),
+                );
                 Expr::error(span)
             }
             ast::ExprKind::Name(symbol) => self.name(symbol, span),

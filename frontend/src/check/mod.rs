@@ -10,7 +10,9 @@ mod constant;
 mod convert;
 mod declare;
 mod expression;
+mod foreign;
 mod initializer;
+mod message;
 mod names;
 mod operator;
 mod overload;
@@ -26,6 +28,7 @@ pub mod types;
 use crate::ast;
 use crate::interner::{Interner, Symbol};
 use crate::limits::MAX_DIAGNOSTICS;
+use adumbra_ir::module::Message;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::Bump;
 pub(crate) use convert::conversion;
@@ -160,6 +163,7 @@ struct Checker<'a, 'c> {
     constants: Vec<Constant<'a>>,
     structs: Vec<StructItem<'a>>,
     textures: Vec<ast::Name>,
+    messages: Vec<Message>,
     closures: Vec<Shape>,
     closure_numbers: HashMap<Shape, u32>,
     globals: Vec<(Symbol, TypeId)>,
@@ -185,6 +189,7 @@ impl<'a, 'c> Checker<'a, 'c> {
             constants: Vec::new(),
             structs: Vec::new(),
             textures: Vec::new(),
+            messages: Vec::new(),
             closures: Vec::new(),
             closure_numbers: HashMap::new(),
             globals: Vec::new(),
@@ -224,6 +229,7 @@ impl<'a, 'c> Checker<'a, 'c> {
                 types: self.types,
                 textures: self.textures.iter().map(|name| name.symbol).collect(),
                 closures: self.closures,
+                messages: self.messages,
                 globals: self.globals,
             },
             diagnostics: self.diagnostics,

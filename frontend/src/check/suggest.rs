@@ -5,6 +5,7 @@
 
 use super::Checker;
 use super::builtin;
+use super::foreign::{foreign_function, foreign_type};
 use super::tree::Expr;
 use super::types::{TypeId, TypeKind};
 use crate::ast;
@@ -23,53 +24,6 @@ const MAX_LENGTH: usize = 64;
 
 /// Most names that a help lists.
 const MAX_LISTED: usize = 12;
-
-/// Types of related languages: what begins so, and what to write instead.
-const FOREIGN_TYPES: &[(&str, &str)] = &[
-    ("double", "use `float`: all arithmetic is in 32 bits"),
-    ("half", "use `float`"),
-    ("int2", "use separate ints: vectors are of floats"),
-    ("int3", "use separate ints: vectors are of floats"),
-    ("int4", "use separate ints: vectors are of floats"),
-    ("uint2", "use separate uints: vectors are of floats"),
-    ("uint3", "use separate uints: vectors are of floats"),
-    ("uint4", "use separate uints: vectors are of floats"),
-    ("bool2", "use separate bools: vectors are of floats"),
-    ("bool3", "use separate bools: vectors are of floats"),
-    ("bool4", "use separate bools: vectors are of floats"),
-    ("ivec2", "use separate ints: vectors are of floats"),
-    ("ivec3", "use separate ints: vectors are of floats"),
-    ("ivec4", "use separate ints: vectors are of floats"),
-    ("uvec2", "use separate uints: vectors are of floats"),
-    ("uvec3", "use separate uints: vectors are of floats"),
-    ("uvec4", "use separate uints: vectors are of floats"),
-    ("bvec2", "use separate bools: vectors are of floats"),
-    ("bvec3", "use separate bools: vectors are of floats"),
-    ("bvec4", "use separate bools: vectors are of floats"),
-    ("half2", "use `float2`"),
-    ("half3", "use `float3`"),
-    ("half4", "use `float4`"),
-    ("double2", "use `float2`"),
-    ("double3", "use `float3`"),
-    ("double4", "use `float4`"),
-    ("mat2", "use `float2x2`"),
-    ("mat3", "use `float3x3`"),
-    ("mat4", "use `float4x4`"),
-    ("matrix", "use `float4x4`"),
-    ("sampler2D", "declare `texture2d name;` at file level"),
-    ("Texture2D", "declare `texture2d name;` at file level"),
-    ("string", "texts exist only in messages"),
-    ("char", "use `int`"),
-    ("short", "use `int`"),
-    ("long", "use `int`, which has 32 bits"),
-    ("unsigned", "use `uint`"),
-];
-
-/// What to write instead of a type that the language does not have.
-fn foreign_type(text: &str) -> Option<&'static str> {
-    let known = FOREIGN_TYPES.iter().find(|(name, _)| *name == text);
-    known.map(|(_, help)| *help)
-}
 
 impl<'a> Checker<'a, '_> {
     pub(super) fn unknown_value(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
@@ -122,9 +76,10 @@ impl<'a> Checker<'a, '_> {
         let names = self.names.visible().map(|symbol| self.text(symbol));
         let fixed: Vec<&str> = builtin::names().chain(adumbra_stdlib::names()).collect();
         let names = names.chain(fixed);
-        let help = match self.closest(&text, names) {
-            Some(known) => format!("did you mean `{known}`?"),
-            None => format!("define it: `float {text}(float x) {{ … }}`"),
+        let help = match (foreign_function(&text), self.closest(&text, names)) {
+            (Some(help), _) => help.to_owned(),
+            (_, Some(known)) => format!("did you mean `{known}`?"),
+            _ => format!("define it: `float {text}(float x) {{ … }}`"),
         };
         self.report(
             Diagnostic::new(

@@ -7,6 +7,7 @@
 use super::types::{TypeId, Types};
 use crate::ast;
 use crate::interner::Symbol;
+use adumbra_ir::module::{Detail, Message};
 use adumbra_ir::{Direction, Op, Span};
 
 /// A variable of one function: a parameter or a local.
@@ -28,6 +29,8 @@ pub struct Program<'a> {
     pub textures: Vec<Symbol>,
     /// The closures that are made: name, and types of the arguments.
     pub closures: Vec<(Symbol, Vec<TypeId>)>,
+    /// The messages that may be given.
+    pub messages: Vec<Message>,
     /// The host's globals: name and type.
     pub globals: Vec<(Symbol, TypeId)>,
 }
@@ -265,8 +268,10 @@ pub enum ExprKind<'a> {
     Select(&'a [Expr<'a>; 3]),
     /// `ddx` or `ddy`, component by component; parts that are not floats become zero.
     Shadow(Direction, &'a Expr<'a>),
-    /// Asks for a texture's colour (`float3`) or alpha (`float`) at u, v: two floats or one `float2`.
-    Sample(u32, &'a [Expr<'a>]),
+    /// Asks for a texture's colour (`float3`) or alpha (`float`): the operands' components are u, v and what the detail takes.
+    Sample(u32, Detail, &'a [Expr<'a>]),
+    /// Gives the message of that number.
+    Message(u32, &'a [Expr<'a>]),
     /// Makes a closure of that number.
     Closure(u32, &'a [Expr<'a>]),
     /// A sum of closures.

@@ -108,8 +108,8 @@ impl<'a> Body<'_, '_, 'a> {
                 self.select(condition, &yes, &no, span)
             }
             ExprKind::Shadow(direction, inner) => self.shadow(direction, inner, span),
-            ExprKind::Sample(texture, args) => {
-                let mut coordinates: SmallVec<[ValueId; 2]> = SmallVec::new();
+            ExprKind::Sample(texture, detail, args) => {
+                let mut coordinates: SmallVec<[ValueId; 6]> = SmallVec::new();
                 for arg in args {
                     coordinates.extend(self.values(arg).iter().map(|slot| slot.value()));
                 }
@@ -117,10 +117,19 @@ impl<'a> Body<'_, '_, 'a> {
                     TypeId::FLOAT => Channels::Alpha,
                     _ => Channels::Color,
                 };
-                let kind = InstKind::Sample(self.shared.texture(texture), channels);
+                let kind = InstKind::Sample(self.shared.texture(texture), channels, detail);
                 let types = std::iter::repeat_n(Scalar::F32, channels.count() as usize);
                 let results = self.builder.inst(kind, coordinates, types, span);
                 results.iter().map(Slot::from).collect()
+            }
+            ExprKind::Message(number, args) => {
+                let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
+                for arg in args {
+                    scalars.extend(self.values(arg).iter().map(|slot| slot.value()));
+                }
+                let kind = InstKind::Message(self.shared.message(number));
+                self.builder.inst(kind, scalars, [], span);
+                Values::new()
             }
             ExprKind::Closure(number, args) => {
                 let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();

@@ -20,7 +20,7 @@ use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::module::{
-    ClosureId, ClosureShape, FuncId, Global, Input, Module, NameId, Output, TextureId,
+    ClosureId, ClosureShape, FuncId, Global, Input, MessageId, Module, NameId, Output, TextureId,
 };
 use adumbra_ir::{Code, Diagnostic};
 use std::collections::HashMap;
@@ -72,6 +72,7 @@ struct Lowering<'p, 'a> {
     queue: Vec<FunctionId>,
     textures: Vec<Option<TextureId>>,
     closures: Vec<Option<ClosureId>>,
+    messages: Vec<Option<MessageId>>,
     /// The names of scalar variables, by symbol.
     scalar_names: Vec<Option<NameId>>,
     /// The first name of the leaves of other variables.
@@ -88,6 +89,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
             queue: Vec::new(),
             textures: vec![None; program.textures.len()],
             closures: vec![None; program.closures.len()],
+            messages: vec![None; program.messages.len()],
             scalar_names: vec![None; interner.len()],
             leaf_names: HashMap::new(),
         }
@@ -146,6 +148,14 @@ impl<'p, 'a> Lowering<'p, 'a> {
                 params: params.iter().map(param).collect(),
             });
             ClosureId(closures.len() as u32 - 1)
+        })
+    }
+
+    fn message(&mut self, number: u32) -> MessageId {
+        let messages = &mut self.module.messages;
+        *self.messages[number as usize].get_or_insert_with(|| {
+            messages.push(self.program.messages[number as usize].clone());
+            MessageId(messages.len() as u32 - 1)
         })
     }
 

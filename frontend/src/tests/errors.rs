@@ -112,10 +112,6 @@ fn one_error_each() {
         ("float3x3 m;", Code::NotBuiltYet),
         ("float q[i];", Code::NotBuiltYet),
         ("float q[2][2];", Code::NotBuiltYet),
-        (
-            "v = texture2d_sample_level<wood>(0, 0, 1);",
-            Code::NotBuiltYet,
-        ),
         ("float q[10000000];", Code::TooManyElements),
         ("float q[200000]; float r[200000];", Code::TooManyElements),
     ];

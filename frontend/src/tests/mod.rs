@@ -4,6 +4,7 @@ mod declarations;
 mod errors;
 mod flow;
 mod limits;
+mod messages;
 mod mutants;
 mod session;
 mod snippets;

@@ -218,7 +218,7 @@ pub(super) fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
             });
         });
     }
-    Observed::new(outputs, &textures.requests, evaluator.faults(), closures)
+    Observed::new(outputs, textures, evaluator.faults(), closures)
 }
 
 /// What a program did at a point.
@@ -226,7 +226,7 @@ fn features(observed: &Observed, tally: &Tally) -> Features {
     let mut features = Features::default();
     let is_nonzero = |bits: &u32| f32::from_bits(*bits) != 0.0;
     let mut shadows = observed.outputs.iter().flat_map(|o| o.shadows);
-    let mut partials = observed.requests.iter().flat_map(|r| &r[3..]);
+    let mut partials = observed.requests.iter().flat_map(|(r, _)| &r[3..]);
     let stops = observed.faults.iter().any(|f| f.kind.stops());
     features.insert_if(Feature::Loop, tally.turns > 0);
     features.insert_if(Feature::Call, tally.calls > 0);

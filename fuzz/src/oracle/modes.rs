@@ -102,7 +102,7 @@ fn run(module: &Module, point: &Point, shadows: Shadows) -> (Observed, Tally) {
     };
     let mut textures = Recorder::default();
     let outcome = eval::evaluate(module, &place(module, point), &options, &mut textures);
-    let observed = Observed::of_outcome(module, &outcome, &textures.requests);
+    let observed = Observed::of_outcome(module, &outcome, &textures);
     (observed, outcome.tally)
 }
 

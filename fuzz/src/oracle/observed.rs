@@ -1,5 +1,6 @@
 //! All that a host can see of one point, in a form that engines can be compared in.
 
+use super::reference::Recorder;
 use adumbra_ir::eval::Outcome;
 use adumbra_ir::host::{
     ClosureArena, ClosureNode, ClosureRef, Fault, Faults, SampleRequest, leaving,
@@ -21,13 +22,21 @@ pub struct Output {
     pub shadows: [u32; 2],
 }
 
+/// See [`Observed::requests`].
+pub type Request = ([u32; 7], Option<u32>);
+
+/// A message: how many requests came before it, its number, the words of its arguments.
+pub type Said = (usize, u32, Vec<u32>);
+
 /// What a point showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
     /// The scalars of the outputs.
     pub outputs: Vec<Output>,
-    /// Bits of texture, u, v, and of the four partials of each request.
-    pub requests: Vec<[u32; 7]>,
+    /// Of each request the bits of texture, u, v and the four partials, and of the level if it has one.
+    pub requests: Vec<Request>,
+    /// The messages.
+    pub messages: Vec<Said>,
     /// The faults kept.
     pub faults: Vec<Fault>,
     /// Faults that found no room.
@@ -51,13 +60,14 @@ impl Observed {
     /// From the parts that engines have in common.
     pub fn new(
         outputs: Vec<Output>,
-        requests: &[SampleRequest],
+        host: &Recorder,
         faults: &Faults,
         closures: Vec<String>,
     ) -> Observed {
         Observed {
             outputs,
-            requests: requests.iter().map(request_bits).collect(),
+            requests: host.requests.iter().map(request_bits).collect(),
+            messages: host.messages.clone(),
             faults: faults.iter().collect(),
             more_faults: faults.more(),
             closures,
@@ -65,7 +75,7 @@ impl Observed {
     }
 
     /// From the reference evaluator.
-    pub fn of_outcome(module: &Module, outcome: &Outcome, requests: &[SampleRequest]) -> Observed {
+    pub fn of_outcome(module: &Module, outcome: &Outcome, host: &Recorder) -> Observed {
         let (mut outputs, mut closures) = (Vec::new(), Vec::new());
         for (slot, result) in outcome.outputs.iter().zip(&module.entry().results) {
             let ty = result.ty;
@@ -81,7 +91,7 @@ impl Observed {
                 closures.push(tree(&outcome.closures, ClosureRef::from_word(slot.word)));
             }
         }
-        Observed::new(outputs, requests, &outcome.faults, closures)
+        Observed::new(outputs, host, &outcome.faults, closures)
     }
 
     /// The values of the float outputs.
@@ -103,10 +113,10 @@ impl Observed {
             }
             outputs
         };
-        let requests = |o: &Observed| -> Vec<[u32; 7]> {
+        let requests = |o: &Observed| -> Vec<Request> {
             let mut requests = o.requests.clone();
             if extent == Extent::Values {
-                requests.iter_mut().for_each(|r| r[3..].fill(0));
+                requests.iter_mut().for_each(|(r, _)| r[3..].fill(0));
             }
             requests
         };
@@ -117,16 +127,19 @@ impl Observed {
             }
             _ => format!("{} {}", o.ty, o.value as i32),
         };
-        let show_request = |r: &[u32; 7]| {
-            let numbers: Vec<String> = r[1..].iter().map(|&bits| float_text(bits)).collect();
+        let show_request = |(r, level): &Request| {
+            let numbers = r[1..].iter().chain(level);
+            let numbers: Vec<String> = numbers.map(|&bits| float_text(bits)).collect();
             format!("texture {} at {}", r[0], numbers.join(" "))
         };
         let show_debug = |x: &Fault| format!("{x:?}");
+        let show_message = |x: &Said| format!("{x:x?}");
         let more = |o: &Observed| vec![o.more_faults];
         first_difference("output", &outputs(self), &outputs(other), show_output)
             .or_else(|| {
                 first_difference("request", &requests(self), &requests(other), show_request)
             })
+            .or_else(|| first_difference("message", &self.messages, &other.messages, show_message))
             .or_else(|| first_difference("fault", &self.faults, &other.faults, show_debug))
             .or_else(|| first_difference("count", &more(self), &more(other), u32::to_string))
             .or_else(|| first_difference("closure", &self.closures, &other.closures, String::clone))
@@ -157,10 +170,11 @@ fn canonical(bits: u32) -> u32 {
     leaving(f32::from_bits(bits)).to_bits()
 }
 
-fn request_bits(r: &SampleRequest) -> [u32; 7] {
+fn request_bits(r: &SampleRequest) -> Request {
     let [u, v, dudx, dudy, dvdx, dvdy] =
         [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(|x| leaving(x).to_bits());
-    [r.texture.0, u, v, dudx, dudy, dvdx, dvdy]
+    let bits = [r.texture.0, u, v, dudx, dudy, dvdx, dvdy];
+    (bits, r.level.map(|level| leaving(level).to_bits()))
 }
 
 /// A closure's tree, parents before children; what is beyond [`MAX_NODES`] is left out.
@@ -208,7 +222,12 @@ mod tests {
             value: value.to_bits(),
             shadows: [shadow.to_bits(), 0],
         };
-        Observed::new(vec![output], &[], &Faults::default(), Vec::new())
+        Observed::new(
+            vec![output],
+            &Recorder::default(),
+            &Faults::default(),
+            Vec::new(),
+        )
     }
 
     #[test]

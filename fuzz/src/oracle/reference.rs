@@ -1,10 +1,11 @@
 //! Running the reference evaluator on generated points, and textures for it.
 
-use super::observed::Observed;
+use super::observed::{Observed, Said};
 use crate::generate::Point;
 use adumbra_ir::Module;
 use adumbra_ir::eval::{self, Number, Options, Outcome, Slot};
 use adumbra_ir::host::{Host, Limits, SampleRequest, Sampled};
+use adumbra_ir::module::MessageId;
 
 /// Steps that a generated program may take. It means to take far fewer.
 pub const STEPS: u64 = 20_000;
@@ -17,11 +18,13 @@ pub fn limits() -> Limits {
     }
 }
 
-/// Textures whose colour depends on where they are asked, never on the partials. Every request is kept.
+/// Textures whose colour depends on where they are asked, never on the partials. Every request and message is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     /// The requests, in the order in which they came.
     pub requests: Vec<SampleRequest>,
+    /// The messages, in the order in which they came.
+    pub messages: Vec<Said>,
 }
 
 impl Host for Recorder {
@@ -34,6 +37,11 @@ impl Host for Recorder {
             mixed = mixed.wrapping_mul(0x9E37_79B1) ^ (mixed >> 15);
             (mixed >> 8) as f32 / (1 << 24) as f32
         }))
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        let before = self.requests.len();
+        self.messages.push((before, message.0, args.to_vec()));
     }
 }
 
@@ -86,7 +94,7 @@ pub fn observe(module: &Module, point: &Point) -> Observed {
         ..Options::default()
     };
     let outcome = eval::evaluate(module, &place(module, point), &options, &mut textures);
-    Observed::of_outcome(module, &outcome, &textures.requests)
+    Observed::of_outcome(module, &outcome, &textures)
 }
 
 /// Evaluates over `f32` or `f64` with plain textures, and says which path was taken.

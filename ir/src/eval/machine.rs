@@ -69,7 +69,7 @@ impl<'a, F: Number> Machine<'a, F> {
 
     /// From the sample at which the point waits.
     pub(super) fn resume(mut self, texel: [f32; 4]) -> Ended<F> {
-        let InstKind::Sample(_, channels) = self.inst().kind else {
+        let InstKind::Sample(_, channels, _) = self.inst().kind else {
             panic!("the module is not the one that the evaluation began with");
         };
         self.finish(answered(channels, texel));
@@ -389,16 +389,16 @@ impl<'a, F: Number> Machine<'a, F> {
                 self.frame().arrays[id.index()][index] = masked(args[1], lanes);
                 return Ok(Vec::new());
             }
-            InstKind::Sample(texture, channels) => {
-                return self.sample(texture, channels, args[0], args[1]);
+            InstKind::Sample(texture, channels, detail) => {
+                return self.sample(texture, channels, detail, &args);
+            }
+            InstKind::Message(message) => {
+                let words = self.leaving_words(inst, &args);
+                self.host.message(message, &words);
+                return Ok(Vec::new());
             }
             InstKind::MakeClosure(shape) => {
-                let function = self.function();
-                let args = inst.args.iter().zip(&args);
-                let words = args.map(|(&id, slot)| match function.value(id).ty {
-                    Scalar::F32 => leaving(slot.float.to_f32()).to_bits(),
-                    _ => slot.word,
-                });
+                let words = self.leaving_words(inst, &args);
                 let closure = self.state.closures.leaf(shape, words);
                 self.closure(closure, inst.span)?
             }
@@ -459,23 +459,45 @@ impl<'a, F: Number> Machine<'a, F> {
         &mut self,
         texture: TextureId,
         channels: Channels,
-        u: Slot<F>,
-        v: Slot<F>,
+        detail: Detail,
+        args: &[Slot<F>],
     ) -> Result<Vec<Slot<F>>, Halt<F>> {
-        let (u, v) = (leaving_slot(u), leaving_slot(v));
+        let args: Vec<Slot<F>> = args.iter().map(|&slot| leaving_slot(slot)).collect();
+        let (u, v) = (args[0], args[1]);
+        let zero = F::default();
+        let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
+            Detail::Shadows => (u.shadows, v.shadows, None),
+            Detail::Gradients => {
+                let [dudx, dvdx, dudy, dvdy] = [2, 3, 4, 5].map(|i| args[i].float);
+                ([dudx, dudy], [dvdx, dvdy], None)
+            }
+            Detail::Level => ([zero; 2], [zero; 2], Some(args[2].float)),
+        };
         let request = SampleRequest {
             texture,
             u: u.float,
             v: v.float,
-            dudx: u.shadows[0],
-            dudy: u.shadows[1],
-            dvdx: v.shadows[0],
-            dvdy: v.shadows[1],
+            dudx,
+            dudy,
+            dvdx,
+            dvdy,
+            level,
         };
         match self.host.sample(&request) {
             Sampled::Ready(texel) => Ok(answered(channels, texel)),
             Sampled::Pending => Err(Halt::Pending(request)),
         }
+    }
+
+    /// Values as they leave, by their bits.
+    fn leaving_words(&self, inst: &Inst, args: &[Slot<F>]) -> Vec<u32> {
+        let function = self.function();
+        let args = inst.args.iter().zip(args);
+        let words = args.map(|(&id, slot)| match function.value(id).ty {
+            Scalar::F32 => leaving(slot.float.to_f32()).to_bits(),
+            _ => slot.word,
+        });
+        words.collect()
     }
 
     /// A closure just made, if there was room for it.

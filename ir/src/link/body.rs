@@ -158,6 +158,7 @@ impl Place {
             | InstKind::Resource(_)
             | InstKind::Shadow(_)
             | InstKind::Sample(..)
+            | InstKind::Message(_)
             | InstKind::MakeClosure(_)
             | InstKind::ClosureAdd
             | InstKind::ClosureScale

@@ -14,6 +14,7 @@ pub(super) struct Tables<'a> {
     textures: HashMap<&'a str, u32>,
     resources: HashMap<&'a str, u32>,
     closures: HashMap<&'a ClosureShape, u32>,
+    messages: HashMap<&'a Message, u32>,
     /// By module, and what its textures are called: which of `ids`.
     taken: HashMap<(*const Module, &'a [String]), usize>,
     ids: Vec<Ids>,
@@ -27,6 +28,7 @@ pub(super) struct Ids {
     textures: Vec<TextureId>,
     resources: Vec<ResourceId>,
     closures: Vec<ClosureId>,
+    messages: Vec<MessageId>,
 }
 
 impl<'a> Tables<'a> {
@@ -80,6 +82,12 @@ impl<'a> Tables<'a> {
             });
             ids.closures.push(ClosureId(id));
         }
+        for message in &module.messages {
+            let id = intern(&mut self.messages, &mut whole.messages, message, || {
+                message.clone()
+            });
+            ids.messages.push(MessageId(id));
+        }
 
         let is_called = (module.functions.iter().flat_map(callees)).any(|id| id == module.entry);
         let stays = |id: usize| id != module.entry.index() || is_called;
@@ -121,8 +129,9 @@ impl Ids {
         match kind {
             InstKind::Global(id, _) => *id = self.globals[id.index()],
             InstKind::Resource(id) => *id = self.resources[id.index()],
-            InstKind::Sample(id, _) => *id = self.textures[id.index()],
+            InstKind::Sample(id, ..) => *id = self.textures[id.index()],
             InstKind::MakeClosure(id) => *id = self.closures[id.index()],
+            InstKind::Message(id) => *id = self.messages[id.index()],
             InstKind::Call(id, _) => *id = self.functions[id.index()],
             InstKind::Const(_)
             | InstKind::Op(_)

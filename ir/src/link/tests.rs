@@ -294,7 +294,7 @@ fn look() -> (f32) ^0 {
         let insts = linked.function(id).regions.iter().flat_map(|r| &r.insts);
         insts
             .filter_map(|inst| match inst.kind {
-                InstKind::Sample(texture, _) => Some(texture.0),
+                InstKind::Sample(texture, ..) => Some(texture.0),
                 _ => None,
             })
             .collect::<Vec<_>>()

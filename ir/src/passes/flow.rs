@@ -237,7 +237,7 @@ impl<'m> Build<'m> {
                     }
                 }
                 InstKind::Shadow(direction) => self.seed(arm, inst.args[0].0, direction.lanes()),
-                InstKind::Sample(..) => {
+                InstKind::Sample(_, _, Detail::Shadows) => {
                     for &arg in &inst.args {
                         self.seed(arm, arg.0, Lanes::XY);
                     }
@@ -287,7 +287,9 @@ impl<'m> Build<'m> {
                         }
                     }
                 }
-                InstKind::Resource(_)
+                InstKind::Sample(_, _, Detail::Gradients | Detail::Level)
+                | InstKind::Message(_)
+                | InstKind::Resource(_)
                 | InstKind::ArrayZero(_)
                 | InstKind::MakeClosure(_)
                 | InstKind::ClosureAdd

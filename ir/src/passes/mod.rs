@@ -36,7 +36,7 @@ pub use specialise::MAX_VARIANTS;
 pub use times::PassTimes;
 
 use crate::calls::{self, CallGraph};
-use crate::module::{InstKind, Module};
+use crate::module::{Detail, InstKind, Module};
 use crate::types::{Lanes, Scalar};
 use specialise::Plan;
 use summary::Summaries;
@@ -197,9 +197,12 @@ fn is_asked(module: &Module, options: &PassOptions) -> bool {
             .iter()
             .flat_map(|f| &f.regions)
             .flat_map(|r| &r.insts);
-        insts
-            .into_iter()
-            .any(|i| matches!(i.kind, InstKind::Shadow(_) | InstKind::Sample(..)))
+        insts.into_iter().any(|i| {
+            matches!(
+                i.kind,
+                InstKind::Shadow(_) | InstKind::Sample(_, _, Detail::Shadows)
+            )
+        })
     };
     outputs || inside()
 }

@@ -95,7 +95,12 @@ fn nothing(module: &Module) -> Origins {
 /// Whether the function itself samples a texture or reads a shadow.
 fn has_sources(function: &Function) -> bool {
     let mut insts = function.regions.iter().flat_map(|region| &region.insts);
-    insts.any(|inst| matches!(inst.kind, InstKind::Shadow(_) | InstKind::Sample(..)))
+    insts.any(|inst| {
+        matches!(
+            inst.kind,
+            InstKind::Shadow(_) | InstKind::Sample(_, _, Detail::Shadows)
+        )
+    })
 }
 
 /// Follows them through all functions; those that `skip` names, and that call none but such, give every parameter to every result.
@@ -340,7 +345,7 @@ impl<'m> Flow<'m> {
         {
             let all = inst.args.iter().map(|arg| self.from[arg.index()]);
             match &inst.kind {
-                InstKind::Shadow(_) | InstKind::Sample(..) => f(Ask {
+                InstKind::Shadow(_) | InstKind::Sample(_, _, Detail::Shadows) => f(Ask {
                     from: all.fold(0, |a, b| a | b),
                     span: inst.span,
                     by_sample: matches!(inst.kind, InstKind::Sample(..)),

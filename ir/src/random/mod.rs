@@ -164,7 +164,7 @@ impl Maker<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.random.below(if depth > 0 { 24 } else { 19 }) {
+        match self.random.below(if depth > 0 { 27 } else { 21 }) {
             0..9 => self.op(),
             9 => {
                 let (global, scalar, ty) =
@@ -199,28 +199,38 @@ impl Maker<'_> {
                 };
                 self.keep(kind, &[], &[]);
             }
-            15 => {
+            15 | 16 => {
                 let channels = self.random.pick(&[Channels::Color, Channels::Alpha]);
-                let uv = self.values(&[F32, F32]);
+                let detail = match self.random.below(6) {
+                    0 => Detail::Gradients,
+                    1 => Detail::Level,
+                    _ => Detail::Shadows,
+                };
+                let args = self.values(&[F32; 6][..detail.operands()]);
                 let results = &[F32; 3][..channels.count() as usize];
-                self.keep(InstKind::Sample(TextureId(0), channels), &uv, results);
+                let kind = InstKind::Sample(TextureId(0), channels, detail);
+                self.keep(kind, &args, results);
             }
-            16 => {
+            17 => {
                 let args = self.values(&[F32, F32, I32, Resource]);
                 self.keep(InstKind::MakeClosure(ClosureId(0)), &args, &[Closure]);
             }
-            17 => {
+            18 => {
                 let args = self.values(&[Closure, Closure]);
                 self.keep(InstKind::ClosureAdd, &args, &[Closure]);
             }
-            18 => {
+            19 => {
                 let count = self.random.pick(&[2, 4]);
                 let args = self.values(&[Closure, F32, F32, F32][..count]);
                 self.keep(InstKind::ClosureScale, &args, &[Closure]);
             }
-            19 => self.call(),
-            20 | 21 => self.branch(depth - 1),
-            22 => self.counted(depth - 1),
+            20 => {
+                let args = self.values(&[I32, F32, F32]);
+                self.keep(InstKind::Message(MessageId(0)), &args, &[]);
+            }
+            21 | 22 => self.call(),
+            23 | 24 => self.branch(depth - 1),
+            25 => self.counted(depth - 1),
             _ => self.block(depth - 1),
         }
     }
@@ -461,6 +471,10 @@ pub fn generate(seed: u64) -> Module {
         closures: vec![ClosureShape {
             name: "glow".into(),
             params: vec![Type::Vector(2), Type::Scalar(I32), Type::Scalar(Resource)],
+        }],
+        messages: vec![Message {
+            format: "n %d at %g\n".into(),
+            params: vec![Type::Scalar(I32), Type::Vector(2)],
         }],
         inputs: vec![
             Input {

@@ -9,19 +9,23 @@ use crate::span::FileId;
 use crate::text::{Spans, parse, print};
 use crate::verify;
 
-/// Keeps requests; answers with something of the coordinates.
+/// Keeps requests, and messages with the number of requests before; answers with something of the coordinates.
 #[derive(Default)]
-struct Recorder<F>(Vec<SampleRequest<F>>);
+struct Recorder<F>(Vec<SampleRequest<F>>, Vec<(usize, MessageId, Vec<u32>)>);
 
 impl<F: Number> Host<F> for Recorder<F> {
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled {
         self.0.push(*request);
         Sampled::Ready([request.u.to_f32(), request.v.to_f32(), 0.5, 0.25])
     }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.1.push((self.0.len(), message, args.to_vec()));
+    }
 }
 
 /// Outcome and requests at a point that the seed says.
-fn observe(module: &Module, seed: u64, shadows: Shadows) -> (Outcome, Vec<SampleRequest>) {
+fn observe(module: &Module, seed: u64, shadows: Shadows) -> (Outcome, Recorder<f32>) {
     let mut random = Random(seed ^ 0x5851_f42d_4c95_7f2d);
     let mut point = Point::new(module);
     for slot in &mut point.globals[..4] {
@@ -36,7 +40,7 @@ fn observe(module: &Module, seed: u64, shadows: Shadows) -> (Outcome, Vec<Sample
     options.limits.steps = 5_000;
     let mut host = Recorder::default();
     let outcome = evaluate(module, &point, &options, &mut host);
-    (outcome, host.0)
+    (outcome, host)
 }
 
 /// A number for each node of a closure tree that says all about what hangs below it.
@@ -60,31 +64,30 @@ fn digest(outcome: &Outcome) -> u64 {
 }
 
 /// All bits of an outcome that do not depend on shadows.
-fn values(
-    outcome: &Outcome,
-    requests: &[SampleRequest],
-) -> impl PartialEq + std::fmt::Debug + use<> {
+fn values(outcome: &Outcome, host: &Recorder<f32>) -> impl PartialEq + std::fmt::Debug + use<> {
     let floats: Vec<u32> = outcome.outputs[..3]
         .iter()
         .map(|s| s.float.to_bits())
         .collect();
-    let coordinates = requests.iter().map(|r| [r.u.to_bits(), r.v.to_bits()]);
+    let coordinates = host
+        .0
+        .iter()
+        .map(|r| [Some(r.u), Some(r.v), r.level].map(|x| x.map(f32::to_bits)));
     (
         floats,
         outcome.outputs[3].word,
         digest(outcome),
         outcome.faults.clone(),
         coordinates.collect::<Vec<_>>(),
+        host.1.clone(),
     )
 }
 
 /// Every shadow that the host gets to see, those of outputs only if it wants them.
-fn shadows(outcome: &Outcome, requests: &[SampleRequest], of_outputs: bool) -> Vec<f32> {
+fn shadows(outcome: &Outcome, host: &Recorder<f32>, of_outputs: bool) -> Vec<f32> {
     let outputs = &outcome.outputs[..if of_outputs { 3 } else { 0 }];
     let outputs = outputs.iter().flat_map(|s| s.shadows);
-    let partials = requests
-        .iter()
-        .flat_map(|r| [r.dudx, r.dudy, r.dvdx, r.dvdy]);
+    let partials = host.0.iter().flat_map(|r| [r.dudx, r.dudy, r.dvdx, r.dvdy]);
     outputs.chain(partials).collect()
 }
 
@@ -124,7 +127,7 @@ fn random_modules_are_sound_and_read_back() {
         kinds.extend(insts.map(|i| std::mem::discriminant(&i.kind)));
     }
     // All but `Unreachable`.
-    assert_eq!(kinds.len(), 21);
+    assert_eq!(kinds.len(), 22);
 }
 
 #[test]

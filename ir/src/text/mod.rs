@@ -28,5 +28,22 @@ mod print;
 #[cfg(test)]
 mod tests;
 
+use crate::module::{Channels, Detail};
 pub use parse::{MAX_TEXT, parse};
 pub use print::{Spans, print};
+
+/// The words for samples.
+const SAMPLES: [(&str, (Channels, Detail)); 6] = [
+    ("sample_color", (Channels::Color, Detail::Shadows)),
+    ("sample_alpha", (Channels::Alpha, Detail::Shadows)),
+    (
+        "sample_color_gradients",
+        (Channels::Color, Detail::Gradients),
+    ),
+    (
+        "sample_alpha_gradients",
+        (Channels::Alpha, Detail::Gradients),
+    ),
+    ("sample_color_level", (Channels::Color, Detail::Level)),
+    ("sample_alpha_level", (Channels::Alpha, Detail::Level)),
+];

@@ -64,8 +64,8 @@ impl<'a> Checker<'a> {
                 }
                 self.check_results(inst, &[], None);
             }
-            InstKind::Sample(texture, channels) => {
-                self.check_operands(inst, &[F32; 2]);
+            InstKind::Sample(texture, channels, detail) => {
+                self.check_operands(inst, &[F32; 6][..detail.operands()]);
                 self.known(texture.index() < self.module.textures.len(), "texture");
                 self.check_results(inst, &[F32; 3][..channels.count() as usize], None);
             }
@@ -84,6 +84,13 @@ impl<'a> Checker<'a> {
                 let count = if inst.args.len() == 2 { 2 } else { 4 };
                 self.check_operands(inst, &[Closure, F32, F32, F32][..count]);
                 self.check_results(inst, &[Closure], None);
+            }
+            InstKind::Message(id) => {
+                let message = self.interface.messages.get(id.index());
+                if self.known(message.is_some(), "message") {
+                    self.check_operands(inst, message.map_or(&[], |m| m));
+                }
+                self.check_results(inst, &[], None);
             }
             InstKind::Call(callee, arrays) => self.check_call(inst, *callee, arrays),
             InstKind::If(..) => self.check_operands(inst, &[Bool]),

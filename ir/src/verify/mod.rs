@@ -11,7 +11,7 @@
 //!  6. `Parameters`: of all regions, only bodies and regions of loops have parameters.
 //!  7. `Operands`: operands and results of an instruction are as many, and of the types, as [`InstKind`] says.
 //!  8. `Constant`: bools are 0 or 1, the only closure constant is 0, resources have none. Defaults of inputs too.
-//!  9. `Id`: ids of functions, arrays, globals (and their scalars), textures, resources, closures and names are in range.
+//!  9. `Id`: ids of functions, arrays, globals (and their scalars), textures, resources, closures, messages and names are in range.
 //! 10. `Jump`: a yield ends a region of an if or a block; a break names an enclosing loop or block, a continue an enclosing loop.
 //! 11. `Edge`: what a yield, break, continue, return or the entry of a loop hands over fits what receives it, in number and types.
 //! 12. `Call`: arguments and results of a call fit the function's; arrays fit its array parameters in number, element and length.
@@ -21,7 +21,7 @@
 //! 15. `Entry`: the shader's parameters are the scalars of the inputs, its results those of the outputs; it has no array parameters;
 //!     an input has one default word for each scalar.
 //! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most [`MAX_TYPE_SCALARS`] scalars and nests at most
-//!     [`MAX_TYPE_DEPTH`] deep; globals have neither arrays nor closures.
+//!     [`MAX_TYPE_DEPTH`] deep; globals have neither arrays nor closures. The formats of messages fit their types.
 //! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants, read shadows, texture samples and
 //!     results of discrete ops.
 //! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the array loaded from, of the function
@@ -159,6 +159,7 @@ impl Report {
 struct Interface {
     globals: Vec<Vec<Scalar>>,
     closures: Vec<Vec<Scalar>>,
+    messages: Vec<Vec<Scalar>>,
 }
 
 /// Checks the tables and the shader's signature.
@@ -177,6 +178,14 @@ fn interface(module: &Module, report: &mut Report) -> Interface {
         let params = shape.params.iter();
         let types = params.flat_map(|ty| scalars(ty, report)).collect();
         interface.closures.push(types);
+    }
+    for message in &module.messages {
+        let params = message.params.iter();
+        let types = params.flat_map(|ty| scalars(ty, report)).collect();
+        report.require(message.is_sound(), Rule::Type, || {
+            format!("message {:?} does not fit its types", message.format)
+        });
+        interface.messages.push(types);
     }
 
     let mut inputs = Vec::new();

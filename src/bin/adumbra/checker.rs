@@ -1,6 +1,7 @@
 //! The texture of a command without a renderer: a checker, and a record of what was asked of it.
 
-use adumbra::{Host, JsonFloat, SampleRequest, Sampled};
+use crate::messages::Messages;
+use adumbra::{Host, JsonFloat, MessageId, SampleRequest, Sampled};
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub struct Checker {
     pub requests: Vec<SampleRequest>,
+    pub messages: Messages,
     interrupt: Interrupt,
     deadline: Option<Instant>,
 }
@@ -41,6 +43,7 @@ impl Checker {
     pub fn new(interrupt: &Interrupt, patience: Option<Duration>) -> Checker {
         Checker {
             requests: Vec::new(),
+            messages: Messages::default(),
             interrupt: interrupt.clone(),
             deadline: patience.map(|patience| Instant::now() + patience),
         }
@@ -56,6 +59,10 @@ impl Host for Checker {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.requests.push(*request);
         field(request.u.into(), request.v.into())
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.messages.add(message, args);
     }
 
     fn is_cancelled(&mut self) -> bool {
@@ -91,6 +98,9 @@ pub struct Sample<'a> {
     pub dudy: JsonFloat,
     pub dvdx: JsonFloat,
     pub dvdy: JsonFloat,
+    /// Only where the shader chose the level itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<JsonFloat>,
 }
 
 impl Checker {
@@ -104,6 +114,7 @@ impl Checker {
             dudy: JsonFloat(r.dudy),
             dvdx: JsonFloat(r.dvdx),
             dvdy: JsonFloat(r.dvdy),
+            level: r.level.map(JsonFloat),
         };
         self.requests.iter().map(sample).collect()
     }
@@ -125,6 +136,7 @@ mod tests {
                 dudy: 0.0,
                 dvdx: 0.0,
                 dvdy: 0.0,
+                level: None,
             };
             let Sampled::Ready([r, g, b, a]) = checker.sample(&request) else {
                 panic!("the checker is always there");

@@ -4,7 +4,7 @@ use crate::args::EvalArgs;
 use crate::checker::{Checker, Interrupt};
 use crate::input;
 use crate::outcome::Outcome;
-use crate::point::Point;
+use crate::point::{Nothing, Point};
 use crate::report::{self, reported};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
@@ -38,8 +38,9 @@ pub fn eval(args: EvalArgs) -> Outcome {
     match (output, args.json) {
         (Some(output), true) => point.json(JsonValue::new(&output, derivatives)),
         (Some(output), false) => point.text(&show::lines(&output, derivatives)),
-        // Of a call of something void there is nothing to show.
-        (None, _) => point.text(""),
+        // Of a call of something void there is nothing to show but what it says.
+        (None, true) => point.json(Nothing {}),
+        (None, false) => point.text(""),
     }
 }
 

@@ -9,6 +9,7 @@ mod checker;
 mod emit;
 mod eval;
 mod input;
+mod messages;
 mod outcome;
 mod point;
 mod repl;

@@ -24,10 +24,23 @@ struct JsonPoint<'a, T> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     samples: Vec<Sample<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<String>,
+    /// Messages beyond those that are kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_messages: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     faults: Vec<JsonFault>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<Stats>,
 }
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Of a point that gives nothing.
+#[derive(Serialize)]
+pub struct Nothing {}
 
 impl Point<'_> {
     /// One JSON object, for programs.
@@ -36,9 +49,12 @@ impl Point<'_> {
     /// If the point was stopped.
     pub fn json(&self, outputs: impl Serialize) -> Outcome {
         let program = self.evaluator.instance().program();
+        let (messages, more_messages) = self.checker.messages.texts(program);
         let json = JsonPoint {
             outputs,
             samples: self.checker.samples(program.textures()),
+            messages,
+            more_messages,
             faults: JsonFault::all(&self.faults(), self.sources),
             stats: self.stats(),
         };
@@ -48,12 +64,18 @@ impl Point<'_> {
         self.status()
     }
 
-    /// The outputs as text, for people; the rest goes to standard error.
+    /// Messages, then the outputs as text, for people; the rest goes to standard error.
     ///
     /// # Errors
     /// If the point was stopped.
     pub fn text(&self, outputs: &str) -> Outcome {
-        io::stdout().lock().write_all(outputs.as_bytes())?;
+        let program = self.evaluator.instance().program();
+        let mut stdout = io::stdout().lock();
+        write!(
+            stdout,
+            "{}{outputs}",
+            self.checker.messages.printed(program)
+        )?;
         report::to_stderr(&self.faults(), self.sources, false);
         if let Some(stats) = self.stats() {
             report::stats(&stats, false);

@@ -185,11 +185,15 @@ fn text(evaluator: &Evaluator, checker: &Checker, derivs: bool) -> String {
     let mut out = show::table(&rows);
     if !checker.requests.is_empty() {
         let program = evaluator.instance().program();
-        let header = ["sample", "u", "v", "dudx", "dudy", "dvdx", "dvdy"];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        let mut header = ["sample", "u", "v", "dudx", "dudy", "dvdx", "dvdy"].to_vec();
+        if checker.requests.iter().any(|r| r.level.is_some()) {
+            header.push("level");
+        }
+        let mut rows = vec![header.into_iter().map(str::to_owned).collect()];
         for r in &checker.requests {
             let numbers = [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy];
             let mut row = vec![program.textures()[r.texture.index()].clone()];
+            let numbers = numbers.into_iter().chain(r.level);
             row.extend(numbers.map(|x| HumanFloat(x).to_string()));
             rows.push(row);
         }

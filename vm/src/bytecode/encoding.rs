@@ -132,6 +132,9 @@ encoding! {
     22 ClosureScale;
     23 ClosureTint;
     24 Unreachable;
+    25 SampleGradients(channels);
+    26 SampleLevel(channels);
+    27 Message;
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{Array, Bytecode, Function, Interface};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
-use adumbra_ir::module::{ClosureShape, Global, Input, Output};
+use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
 use adumbra_ir::ops::Op;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::types::{Lanes, Scalar, StructType, Type};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub const MAGIC: [u8; 4] = *b"\x7fadb";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const HEADER: usize = 16;
 
@@ -335,6 +335,10 @@ fn interface(s: &mut impl Stream, i: &mut Interface) -> Done {
     s.list(&mut i.closures, &shape, |s, shape| {
         s.text(&mut shape.name)?;
         s.list(&mut shape.params, &ty, whole_type)
+    })?;
+    s.list(&mut i.messages, &Message::default(), |s, message| {
+        s.text(&mut message.format)?;
+        s.list(&mut message.params, &ty, whole_type)
     })?;
     let input = Input {
         name: name.clone(),

@@ -106,6 +106,12 @@ pub enum Opcode {
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the slots listed at `c`.
     Sample(Channels, Lanes, Lanes),
+    /// Samples texture `d`; u, v and ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y stand in the slots listed at `a`, the results go to those listed at `c`.
+    SampleGradients(Channels),
+    /// Samples texture `d`; u, v and the level stand in the slots listed at `a`, the results go to those listed at `c`.
+    SampleLevel(Channels),
+    /// Gives message `d`, its arguments in the slots listed at `a`.
+    Message,
     /// `d ←` a closure of shape `a`, its arguments in the slots listed at `b`.
     MakeClosure,
     /// `d ← a + b`, closures.
@@ -141,7 +147,9 @@ pub enum Role {
     WriteList(u32),
     /// A position in the lists: that many slots, read.
     ReadList(u32),
-    /// A position in the lists: as many slots as the shape in the word before has scalars, read.
+    /// A message.
+    Message,
+    /// A position in the lists: as many slots as the shape or message in the word before has scalars, read.
     Arguments,
     /// A number; what it must satisfy is the opcode's own affair.
     Number,
@@ -181,6 +189,13 @@ impl Opcode {
             Opcode::Sample(channels, u, v) => {
                 [Texture, Read(u), Read(v), WriteList(channels.count())]
             }
+            Opcode::SampleGradients(channels) => {
+                [Texture, ReadList(6), Nothing, WriteList(channels.count())]
+            }
+            Opcode::SampleLevel(channels) => {
+                [Texture, ReadList(3), Nothing, WriteList(channels.count())]
+            }
+            Opcode::Message => [Message, Arguments, Nothing, Nothing],
             Opcode::MakeClosure => [Write(NO), Shape, Arguments, Nothing],
             Opcode::ClosureAdd | Opcode::ClosureScale => [Write(NO), Read(NO), Read(NO), Nothing],
             Opcode::ClosureTint => [Write(NO), Read(NO), ReadList(3), Nothing],

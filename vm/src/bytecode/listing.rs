@@ -81,6 +81,11 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         Opcode::Return => "return".to_owned(),
         Opcode::Sample(Channels::Color, u, v) => with("sample", &[u, v]),
         Opcode::Sample(Channels::Alpha, u, v) => with("sample.alpha", &[u, v]),
+        Opcode::SampleGradients(Channels::Color) => "sample.gradients".to_owned(),
+        Opcode::SampleGradients(Channels::Alpha) => "sample.alpha.gradients".to_owned(),
+        Opcode::SampleLevel(Channels::Color) => "sample.level".to_owned(),
+        Opcode::SampleLevel(Channels::Alpha) => "sample.alpha.level".to_owned(),
+        Opcode::Message => "message".to_owned(),
         Opcode::MakeClosure => "closure".to_owned(),
         Opcode::ClosureAdd => "closure.add".to_owned(),
         Opcode::ClosureScale => "closure.scale".to_owned(),
@@ -113,7 +118,7 @@ impl Bytecode {
         if separator == ", " {
             separator = " ← ";
         }
-        let mut shape = 0;
+        let mut of = 0;
         for (word, role) in words() {
             let text = match role {
                 Role::Nothing | Role::Write(_) | Role::WriteList(_) => continue,
@@ -126,11 +131,21 @@ impl Bytecode {
                 Role::Array => format!("a{word}"),
                 Role::Texture => self.interface.textures[word as usize].clone(),
                 Role::Shape => {
-                    shape = word as usize;
-                    self.interface.closures[shape].name.clone()
+                    of = word as usize;
+                    self.interface.closures[of].name.clone()
+                }
+                Role::Message => {
+                    of = word as usize;
+                    format!("{:?}", self.interface.messages[of].format)
                 }
                 Role::ReadList(n) => self.slots(word, n as usize),
-                Role::Arguments => self.slots(word, self.interface.arguments(shape)),
+                Role::Arguments => {
+                    let count = match instruction.opcode {
+                        Opcode::Message => self.interface.messages[of].words(),
+                        _ => self.interface.arguments(of),
+                    };
+                    self.slots(word, count)
+                }
                 Role::Number => word.to_string(),
             };
             if !text.is_empty() {

@@ -16,7 +16,7 @@ pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, width};
 pub(crate) use validate::validate;
 
 use adumbra_ir::host::Limits;
-use adumbra_ir::module::{ClosureShape, Global, Input, Output};
+use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Lanes, Scalar};
 
@@ -75,6 +75,8 @@ pub struct Interface {
     pub resources: Vec<String>,
     /// Shapes of the closures.
     pub closures: Vec<ClosureShape>,
+    /// The messages.
+    pub messages: Vec<Message>,
     /// What the host may set.
     pub inputs: Vec<Input>,
     /// What comes out.
@@ -208,13 +210,12 @@ impl Bytecode {
         usize::try_from(words).unwrap_or(usize::MAX)
     }
 
-    /// The most arguments that a closure has.
+    /// The most arguments that a closure or a message has.
     pub(crate) fn most_arguments(&self) -> usize {
         let shapes = 0..self.interface.closures.len();
-        shapes
-            .map(|s| self.interface.arguments(s))
-            .max()
-            .unwrap_or(0)
+        let shapes = shapes.map(|s| self.interface.arguments(s));
+        let messages = self.interface.messages.iter().map(Message::words);
+        shapes.chain(messages).max().unwrap_or(0)
     }
 
     /// Where the instruction at that position comes from, if it can fault.

@@ -73,6 +73,9 @@ impl Checker<'_> {
         check(i.input_words() <= most, "the inputs are too large")?;
         check(3 * outputs <= most, "the outputs are too large")?;
         check(arguments <= most, "the closures are too large")?;
+        for message in &i.messages {
+            check(message.is_sound(), "a message does not fit its types")?;
+        }
         for input in &i.inputs {
             let words = input.default.len() == input.ty.scalar_count();
             check(words, "a default has not its type's words")?;
@@ -192,9 +195,16 @@ impl Checker<'_> {
                     }
                 }
                 Role::ReadList(n) => self.list(word, n as usize).map(|_| ())?,
+                Role::Message => {
+                    check(index < p.interface.messages.len(), "the message is missing")?
+                }
                 Role::Arguments => {
-                    let shape = &self.shapes[words[i - 1] as usize];
-                    self.list(word, shape.arguments).map(|_| ())?;
+                    let of = words[i - 1] as usize;
+                    let count = match opcode {
+                        Opcode::Message => p.interface.messages[of].words(),
+                        _ => self.shapes[of].arguments,
+                    };
+                    self.list(word, count).map(|_| ())?;
                 }
                 Role::Number => {}
             }
@@ -401,6 +411,30 @@ mod tests {
             (
                 "list is missing",
                 Box::new(set(is(Opcode::MakeClosure), 2, 9_999)),
+            ),
+            (
+                "texture is missing",
+                Box::new(set(is(Opcode::SampleLevel(Channels::Alpha)), 0, 2)),
+            ),
+            (
+                "list is missing",
+                Box::new(set(is(Opcode::SampleGradients(Channels::Color)), 1, 9_999)),
+            ),
+            (
+                "list is missing",
+                Box::new(set(is(Opcode::SampleLevel(Channels::Alpha)), 3, 9_999)),
+            ),
+            (
+                "message is missing",
+                Box::new(set(is(Opcode::Message), 0, 3)),
+            ),
+            (
+                "list is missing",
+                Box::new(set(is(Opcode::Message), 1, 9_999)),
+            ),
+            (
+                "does not fit its types",
+                Box::new(|p| p.interface.messages[0].params.clear()),
             ),
             ("global is missing", Box::new(set(global, 1, 9_999))),
             ("global is missing", Box::new(set(global, 2, u32::MAX))),

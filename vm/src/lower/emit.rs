@@ -4,7 +4,7 @@ use super::function::Emitter;
 use super::moves::Place;
 use super::walk::Visitor;
 use crate::bytecode::{Opcode, Slot};
-use adumbra_ir::module::{ArrayId, FuncId, Inst, InstKind, Mode, ValueId};
+use adumbra_ir::module::{ArrayId, Detail, FuncId, Inst, InstKind, Mode, ValueId};
 use adumbra_ir::types::{Direction, Lanes};
 
 impl Visitor for Emitter<'_, '_, '_> {
@@ -32,7 +32,7 @@ impl Visitor for Emitter<'_, '_, '_> {
             }
             InstKind::Load(array) => self.load(at, inst, *array),
             InstKind::Store(array) => self.store(inst, *array),
-            InstKind::Sample(texture, channels) => {
+            InstKind::Sample(texture, channels, Detail::Shadows) => {
                 let (u, v) = (self.place(args[0]), self.place(args[1]));
                 self.release(args, at);
                 let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
@@ -42,6 +42,24 @@ impl Visitor for Emitter<'_, '_, '_> {
                     Opcode::Sample(*channels, u.lanes, v.lanes),
                     words,
                 );
+            }
+            InstKind::Sample(texture, channels, detail) => {
+                let given: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
+                let given = self.list(given);
+                self.release(args, at);
+                let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
+                let opcode = match detail {
+                    Detail::Level => Opcode::SampleLevel(*channels),
+                    _ => Opcode::SampleGradients(*channels),
+                };
+                let words = [texture.0, given, 0, self.list(slots)];
+                self.emit_at(inst.span, opcode, words);
+            }
+            InstKind::Message(message) => {
+                let slots: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
+                let list = self.list(slots);
+                self.release(args, at);
+                self.emit_at(inst.span, Opcode::Message, [message.0, list]);
             }
             InstKind::MakeClosure(shape) => {
                 let slots: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();

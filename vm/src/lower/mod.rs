@@ -64,6 +64,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
                 textures: module.textures.clone(),
                 resources: module.resources.clone(),
                 closures: module.closures.clone(),
+                messages: module.messages.clone(),
                 inputs: module.inputs.clone(),
                 outputs: module.outputs.clone(),
             },

@@ -1,11 +1,11 @@
-//! The routines that work with what is the host's: textures, closures, resources.
+//! The routines that work with what is the host's: textures, messages, closures, resources.
 
 use super::moves::read;
 use super::rows::offset;
 use super::state::{State, Threaded, next};
 use crate::bytecode::Opcode;
 use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
-use adumbra_ir::module::{Channels, ClosureId, TextureId};
+use adumbra_ir::module::{Channels, ClosureId, MessageId, TextureId};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 
 /// `words`: texture, u, v, list of the slots of the results.
@@ -41,7 +41,88 @@ pub(super) unsafe fn sample(
             dudy: shadow(u, u_lanes, Direction::Y),
             dvdx: shadow(v, v_lanes, Direction::X),
             dvdy: shadow(v, v_lanes, Direction::Y),
+            level: None,
         };
+        ask(ip, file, state, request)
+    }
+}
+
+/// `words`: texture, list of u, v and the partials, nothing, list of the slots of the results.
+pub(super) unsafe fn sample_gradients(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the lists; `run` or `answer` lent the host for as long as it goes on.
+    unsafe {
+        let [u, v, dudx, dvdx, dudy, dvdy] = floats(ip, file, state);
+        let request = SampleRequest {
+            texture: TextureId((*ip).words[0]),
+            u,
+            v,
+            dudx,
+            dudy,
+            dvdx,
+            dvdy,
+            level: None,
+        };
+        ask(ip, file, state, request)
+    }
+}
+
+/// `words`: texture, list of u, v and the level, nothing, list of the slots of the results.
+pub(super) unsafe fn sample_level(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the lists; `run` or `answer` lent the host for as long as it goes on.
+    unsafe {
+        let [u, v, level] = floats(ip, file, state);
+        let request = SampleRequest {
+            texture: TextureId((*ip).words[0]),
+            u,
+            v,
+            dudx: 0.0,
+            dudy: 0.0,
+            dvdx: 0.0,
+            dvdy: 0.0,
+            level: Some(level),
+        };
+        ask(ip, file, state, request)
+    }
+}
+
+/// The floats in the list that is the second word, as they leave.
+///
+/// # Safety
+/// The instruction belongs to the program of the state and the file, and its second word is a list of at least so many slots.
+unsafe fn floats<const N: usize>(ip: *const Threaded, file: *mut u32, state: &State) -> [f32; N] {
+    // SAFETY: asked of the caller; validation checked the slots of all lists.
+    unsafe {
+        let list = (*ip).words[1] as usize;
+        std::array::from_fn(|i| leaving(f32::from_bits(read(file, state.lists[list + i]))))
+    }
+}
+
+/// Asks the host and goes on with its answer.
+///
+/// # Safety
+/// The instruction is a sample of the program that the state and the file belong to, and `run` or `answer` lent the host.
+unsafe fn ask(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    request: SampleRequest,
+) -> *const Threaded {
+    // SAFETY: asked of the caller.
+    unsafe {
         let host: &mut dyn Host = &mut *state.host;
         match host.sample(&request) {
             Sampled::Ready(texel) => {
@@ -64,15 +145,51 @@ pub(super) unsafe fn answer(ip: *const Threaded, file: *mut u32, state: &State, 
     // SAFETY: asked of the caller; validation checked the list.
     unsafe {
         let position = state.position(ip);
-        let channels = match state.program.code[position as usize].opcode {
-            Opcode::Sample(Channels::Color, ..) => &texel[..3],
-            Opcode::Sample(Channels::Alpha, ..) => &texel[3..],
-            _ => unreachable!("only samples wait"),
+        let (Opcode::Sample(channels, ..)
+        | Opcode::SampleGradients(channels)
+        | Opcode::SampleLevel(channels)) = state.program.code[position as usize].opcode
+        else {
+            unreachable!("only samples are answered");
+        };
+        let texel = match channels {
+            Channels::Color => &texel[..3],
+            Channels::Alpha => &texel[3..],
         };
         let list = (*ip).words[3] as usize;
-        for (&slot, channel) in state.lists[list..].iter().zip(channels) {
+        for (&slot, channel) in state.lists[list..].iter().zip(texel) {
             *file.add(slot as usize) = channel.to_bits();
         }
+    }
+}
+
+/// `words`: message, list of the arguments' slots.
+pub(super) unsafe fn message(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the message and the list's slots; `run` or `answer` lent the host for as long as it goes on.
+    unsafe {
+        let [message, list, ..] = (*ip).words;
+        let mut args = std::mem::take(&mut state.arguments);
+        let mut at = list as usize;
+        for ty in &state.program.interface.messages[message as usize].params {
+            ty.for_each_scalar(&mut |scalar| {
+                let word = read(file, state.lists[at]);
+                at += 1;
+                args.push(match scalar {
+                    Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
+                    _ => word,
+                });
+            });
+        }
+        (*state.host).message(MessageId(message), &args);
+        args.clear();
+        state.arguments = args;
+        next(ip, file, state)
     }
 }
 

@@ -74,11 +74,11 @@ fn point(module: &Module, random: &mut Random) -> (Point, Vec<u32>, Vec<u32>) {
     (point, words, inputs)
 }
 
-fn bits(request: &SampleRequest) -> [u32; 7] {
+fn bits(request: &SampleRequest) -> ([u32; 7], Option<u32>) {
     let r = request;
     let [u, v] = [r.u, r.v].map(f32::to_bits);
     let [a, b, c, d] = [r.dudx, r.dudy, r.dvdx, r.dvdy].map(f32::to_bits);
-    [r.texture.0, u, v, a, b, c, d]
+    ([r.texture.0, u, v, a, b, c, d], r.level.map(f32::to_bits))
 }
 
 /// What came of the points, for the test that they are not hollow.
@@ -128,6 +128,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
             })
             .collect();
         assert_eq!(machine.outputs(), outputs, "{}", context());
+        assert_eq!(requests.1, expected_requests.1, "{}", context());
         let expected_requests: Vec<_> = expected_requests.0.iter().map(bits).collect();
         let requests: Vec<_> = requests.0.iter().map(bits).collect();
         assert_eq!(requests, expected_requests, "{}", context());
@@ -147,7 +148,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
         mix.waited += hesitant.waits;
         mix.points += 1;
         mix.stopped += usize::from(stopped);
-        mix.shadowed += usize::from(requests.iter().any(|r| r[3..] != [0; 4]));
+        mix.shadowed += usize::from(requests.iter().any(|(r, _)| r[3..] != [0; 4]));
         mix.recursive += usize::from(expected.tally.recursions > 0);
     }
 }

@@ -64,13 +64,20 @@ pub(crate) fn int(text: &str, inputs: &[i32]) -> i32 {
     machine.outputs()[0] as i32
 }
 
-/// Keeps the requests that it answers.
+/// Keeps the requests that it answers, and messages with the number of requests before.
 #[derive(Default)]
-pub(crate) struct Recorder(pub(crate) Vec<adumbra_ir::host::SampleRequest>);
+pub(crate) struct Recorder(
+    pub(crate) Vec<adumbra_ir::host::SampleRequest>,
+    pub(crate) Vec<(usize, adumbra_ir::module::MessageId, Vec<u32>)>,
+);
 
 impl Host for Recorder {
     fn sample(&mut self, request: &adumbra_ir::host::SampleRequest) -> adumbra_ir::host::Sampled {
         self.0.push(*request);
         adumbra_ir::host::Sampled::Ready([0.1, 0.2, 0.3, 0.4])
+    }
+
+    fn message(&mut self, message: adumbra_ir::module::MessageId, args: &[u32]) {
+        self.1.push((self.0.len(), message, args.to_vec()));
     }
 }

@@ -12,15 +12,21 @@ use crate::random::generate;
 const MODULES: u64 = 1_000;
 const POINTS: u64 = 3;
 
-/// A host whose texels depend on where it is asked, and which remembers.
+/// A host whose texels depend on where it is asked, and which remembers: requests, and the words of messages behind the number of requests
+/// before each.
 #[derive(Default)]
-struct Recorder(Vec<SampleRequest>);
+struct Recorder(Vec<SampleRequest>, Vec<u32>);
 
 impl Host for Recorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.0.push(*request);
         let texel = if request.u < request.v { 0.25 } else { 0.75 };
         Sampled::Ready([texel, 0.5, 1.0 - texel, texel])
+    }
+
+    fn message(&mut self, _: MessageId, args: &[u32]) {
+        self.1.push(self.0.len() as u32);
+        self.1.extend_from_slice(args);
     }
 }
 
@@ -46,7 +52,7 @@ pub(super) fn observe(module: &Module, point: &Point, shadows: Shadows, outputs:
     let outcome = evaluate(module, point, &options, &mut host);
     let mut seen = Seen {
         faults: outcome.faults.iter().collect(),
-        values: Vec::new(),
+        values: host.1,
         shadows: Vec::new(),
         comparable: outcome.tally.nonfinite == 0 && outcome.faults.stopped().is_none(),
     };
@@ -56,9 +62,11 @@ pub(super) fn observe(module: &Module, point: &Point, shadows: Shadows, outputs:
             dudy,
             dvdx,
             dvdy,
+            level,
             ..
         } = request;
-        seen.values.extend([request.u, request.v].map(f32::to_bits));
+        let places = [request.u, request.v].into_iter().chain(level);
+        seen.values.extend(places.map(f32::to_bits));
         seen.shadows.extend([dudx, dudy, dvdx, dvdy]);
     }
     for (slot, result) in outcome.outputs.iter().zip(&module.entry().results) {

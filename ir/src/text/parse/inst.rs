@@ -5,6 +5,7 @@ use super::{Parsed, Parser, PendingCall, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
+use crate::text::SAMPLES;
 use crate::types::{Direction, Scalar};
 
 impl<'a> Parser<'a> {
@@ -62,14 +63,10 @@ impl<'a> Parser<'a> {
                 args.extend(self.values()?);
                 InstKind::Store(array)
             }
-            "sample_color" | "sample_alpha" => {
-                let texture = self.symbol()?.find(&self.textures, "texture")?;
+            "message" => {
+                let message = self.symbol()?.find(&self.messages, "message")?;
                 args = self.arguments()?;
-                let channels = match word {
-                    "sample_color" => Channels::Color,
-                    _ => Channels::Alpha,
-                };
-                InstKind::Sample(TextureId(texture), channels)
+                InstKind::Message(MessageId(message))
             }
             "make_closure" => {
                 let shape = self.symbol()?.find(&self.closures, "closure")?;
@@ -104,16 +101,20 @@ impl<'a> Parser<'a> {
                 InstKind::Return
             }
             "unreachable" => InstKind::Unreachable,
-            op => match self.ops.get(op) {
-                Some(&op) => {
+            other => {
+                let mut samples = SAMPLES.iter().filter(|(name, _)| *name == other);
+                if let Some(&(_, (channels, detail))) = samples.next() {
+                    let texture = self.symbol()?.find(&self.textures, "texture")?;
+                    args = self.arguments()?;
+                    InstKind::Sample(TextureId(texture), channels, detail)
+                } else if let Some(&op) = self.ops.get(other) {
                     args = self.values()?;
                     InstKind::Op(op)
-                }
-                None => {
-                    let message = format!("there is no instruction `{op}`");
+                } else {
+                    let message = format!("there is no instruction `{other}`");
                     return Err(Box::new(Diagnostic::new(Code::IrUnknownName, at, message)));
                 }
-            },
+            }
         };
         let span = self.span().unwrap_or_default();
         draft.push(kind, args, results, span);

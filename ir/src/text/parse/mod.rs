@@ -48,6 +48,7 @@ pub fn parse(text: &str, file: FileId) -> Result<Module, Box<Diagnostic>> {
         textures: HashMap::new(),
         resources: HashMap::new(),
         closures: HashMap::new(),
+        messages: HashMap::new(),
         names: HashMap::new(),
         functions: HashMap::new(),
         ops: Op::ALL.iter().map(|&op| (op.info().name, op)).collect(),
@@ -100,6 +101,7 @@ struct Parser<'a> {
     textures: Table<'a>,
     resources: Table<'a>,
     closures: Table<'a>,
+    messages: Table<'a>,
     names: Table<'a>,
     functions: Table<'a>,
     ops: HashMap<&'static str, Op>,
@@ -225,6 +227,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `(float3, int)`
+    fn params(&mut self) -> Parsed<Vec<Type>> {
+        self.expect(Token::Sign('('))?;
+        let mut params = Vec::new();
+        self.list(')', |p| {
+            params.push(p.ty()?);
+            Ok(())
+        })?;
+        Ok(params)
+    }
+
     fn module(&mut self) -> Parsed<()> {
         for word in ["adumbra", "ir"] {
             self.expect_word(word)?;
@@ -252,13 +265,13 @@ impl<'a> Parser<'a> {
                 }
                 Token::Word("closure") => {
                     let name = self.declare(|p| (&mut p.closures, p.module.closures.len()))?;
-                    self.expect(Token::Sign('('))?;
-                    let mut params = Vec::new();
-                    self.list(')', |p| {
-                        params.push(p.ty()?);
-                        Ok(())
-                    })?;
+                    let params = self.params()?;
                     self.module.closures.push(ClosureShape { name, params });
+                }
+                Token::Word("message") => {
+                    let format = self.declare(|p| (&mut p.messages, p.module.messages.len()))?;
+                    let params = self.params()?;
+                    self.module.messages.push(Message { format, params });
                 }
                 Token::Word("input") => {
                     self.advance();

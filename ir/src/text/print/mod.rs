@@ -4,7 +4,7 @@ mod words;
 
 use crate::module::*;
 use crate::span::{FileId, Span};
-use crate::types::{Direction, Scalar};
+use crate::types::{Direction, Scalar, Type};
 use std::fmt::{self, Write};
 use words::*;
 
@@ -30,6 +30,7 @@ pub fn print(module: &Module, spans: Spans) -> String {
         textures: Symbols::new(&module.textures),
         resources: Symbols::new(&module.resources),
         closures: Symbols::new(module.closures.iter().map(|c| &c.name)),
+        messages: Symbols::new(module.messages.iter().map(|m| &m.format)),
         names: Symbols::new(&module.names),
         functions: Symbols::new(module.functions.iter().map(|f| &f.name)),
     };
@@ -45,6 +46,7 @@ struct Printer<'a> {
     textures: Symbols<'a>,
     resources: Symbols<'a>,
     closures: Symbols<'a>,
+    messages: Symbols<'a>,
     names: Symbols<'a>,
     functions: Symbols<'a>,
 }
@@ -70,12 +72,12 @@ impl<'a> Printer<'a> {
             writeln!(self.out, "resource {}", Name(name))?;
         }
         for shape in &module.closures {
-            write!(self.out, "closure {}(", Name(&shape.name))?;
-            for (i, ty) in shape.params.iter().enumerate() {
-                let comma = if i > 0 { ", " } else { "" };
-                write!(self.out, "{comma}{}", FullType(ty))?;
-            }
-            self.out.push_str(")\n");
+            write!(self.out, "closure {}", Name(&shape.name))?;
+            self.params(&shape.params)?;
+        }
+        for message in &module.messages {
+            write!(self.out, "message {}", Name(&message.format))?;
+            self.params(&message.params)?;
         }
         for input in &module.inputs {
             let Input { name, ty, default } = input;
@@ -102,6 +104,17 @@ impl<'a> Printer<'a> {
         }
         writeln!(self.out, "entry {}", self.functions.get(module.entry.0))?;
         module.functions.iter().try_for_each(|f| self.function(f))
+    }
+
+    /// `(float3, int)`, the end of a line.
+    fn params(&mut self, params: &[Type]) -> fmt::Result {
+        self.out.push('(');
+        for (i, ty) in params.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(self.out, "{comma}{}", FullType(ty))?;
+        }
+        self.out.push_str(")\n");
+        Ok(())
     }
 
     fn span(&mut self, span: Span, implied: Span) -> fmt::Result {
@@ -346,9 +359,12 @@ impl<'a> Printer<'a> {
                     List(element)
                 )
             }
-            InstKind::Sample(texture, channels) => {
-                let name = channels_name(*channels);
+            InstKind::Sample(texture, channels, detail) => {
+                let name = sample_name(*channels, *detail);
                 write!(out, "{name} {}({args})", self.textures.get(texture.0))
+            }
+            InstKind::Message(id) => {
+                write!(out, "message {}({args})", self.messages.get(id.0))
             }
             InstKind::MakeClosure(id) => {
                 write!(out, "make_closure {}({args})", self.closures.get(id.0))

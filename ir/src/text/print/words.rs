@@ -1,6 +1,7 @@
 //! The parts that lines of IR text are made of.
 
 use crate::module::*;
+use crate::text::SAMPLES;
 use crate::types::{Lanes, Scalar, Type};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Write};
@@ -162,9 +163,8 @@ pub(super) const fn mode_name(mode: Mode) -> &'static str {
     }
 }
 
-pub(super) const fn channels_name(channels: Channels) -> &'static str {
-    match channels {
-        Channels::Color => "sample_color",
-        Channels::Alpha => "sample_alpha",
-    }
+/// The word for a sample.
+pub(super) fn sample_name(channels: Channels, detail: Detail) -> &'static str {
+    let mut names = SAMPLES.iter().filter(|(_, of)| *of == (channels, detail));
+    names.next().expect("all of them are listed").0
 }

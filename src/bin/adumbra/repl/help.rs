@@ -129,6 +129,7 @@ pub fn pages(wanted: &str) -> String {
         .collect();
     pages.extend(adumbra_stdlib::entry(wanted).map(library));
     pages.extend(builtin::derivative(wanted).map(|direction| derivative(wanted, direction)));
+    pages.extend((wanted == builtin::MESSAGE).then(|| PRINTF.to_owned()));
     pages.join("\n")
 }
 
@@ -145,6 +146,14 @@ fn library(entry: &adumbra_stdlib::Entry) -> String {
     }
     out
 }
+
+const PRINTF: &str = "\
+printf(\"text\", x, …)
+  Gives a message: the text with its conversions replaced by the arguments.
+  conversions %d %u %x of integers and bools; %f %e %g of floats; a vector is written as (x, y, z); %% is a percent sign
+  fields      flags - + space 0, a width, a precision, as in C: %8.3f
+  derivative  messages see values alone, and change no derivative
+";
 
 fn derivative(name: &str, direction: Direction) -> String {
     let (axis, others) = match direction {
@@ -204,6 +213,7 @@ mod tests {
         assert!(pages("atan").contains("atan2("));
         assert!(pages("cross").contains("float3 cross(float3 a, float3 b)"));
         assert!(pages("dFdy").contains("along y"));
+        assert!(pages("printf").contains("%g"));
         assert_eq!(pages("nosuch"), "");
     }
 }

@@ -107,7 +107,10 @@ fn failed(findings: &Findings) -> Failure {
 fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
     report::to_stderr(compiled.program().warnings(), &compiled.sources, false);
     let mut evaluator = session.evaluator(compiled)?;
-    evaluator.evaluate(session.globals(), &mut session.checker());
+    let mut checker = session.checker();
+    evaluator.evaluate(session.globals(), &mut checker);
+    let said = checker.messages.printed(compiled.program());
+    io::stdout().lock().write_all(said.as_bytes())?;
     let faults = report::faults(&evaluator);
     report::to_stderr(&faults, &compiled.sources, false);
     if evaluator.faults().stopped().is_some() {
