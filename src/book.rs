@@ -4,6 +4,8 @@
 struct ErrorsE0110;
 #[doc = include_str!("../docs/errors/E0505.md")]
 struct ErrorsE0505;
+#[doc = include_str!("../docs/errors/E0543.md")]
+struct ErrorsE0543;
 #[doc = include_str!("../docs/errors/E0601.md")]
 struct ErrorsE0601;
 #[doc = include_str!("../docs/errors/E0603.md")]
@@ -34,3 +36,5 @@ struct ErrorsE0813;
 struct ErrorsE0815;
 #[doc = include_str!("../docs/errors/E0816.md")]
 struct ErrorsE0816;
+#[doc = include_str!("../docs/groups.md")]
+struct Groups;

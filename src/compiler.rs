@@ -4,17 +4,22 @@ use crate::arenas::Arenas;
 use crate::globals::GlobalsLayout;
 use crate::program::Program;
 use crate::sources::Sources;
-use crate::stats::{Clock, Phases, micros};
+use crate::stats::{Clock, Phases};
 use adumbra_frontend::ast;
 use adumbra_frontend::check::Given;
 use adumbra_frontend::check::tree::FunctionId;
 use adumbra_frontend::{Interner, lower};
 use adumbra_ir::passes::{self, Derivatives, FunctionReport, PassOptions};
 use adumbra_ir::{Diagnostic, FileId, Module};
-use front::{Main, fail_on_error, parse};
+use front::{fail_on_error, parse};
 use std::sync::Arc;
 
+mod back;
 mod front;
+
+use back::second_order_outputs;
+pub(crate) use back::{Back, back};
+pub(crate) use front::{Front, Main};
 
 /// Compiles texts for a host with certain globals.
 ///
@@ -64,6 +69,15 @@ pub struct Findings {
     pub sources: Sources,
 }
 
+impl Findings {
+    pub(crate) fn new(diagnostics: Vec<Diagnostic>, sources: &Sources) -> Findings {
+        Findings {
+            diagnostics,
+            sources: sources.clone(),
+        }
+    }
+}
+
 impl std::fmt::Display for Findings {
     /// The reports for people, without colour.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -110,7 +124,7 @@ impl Compiler {
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
         let mut clock = Clock::start();
-        let parsed = parse(&arena, &mut interner, sources, Main::File);
+        let parsed = parse(&arena, &mut interner, sources.texts(), Main::File);
         phases.parse = clock.lap();
         let checked = self.check_parsed(&arena, &mut interner, parsed);
         phases.check = clock.lap();
@@ -206,7 +220,7 @@ impl Compiler {
             Some(main) => adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, main.text()),
             None => return Ok(String::new()),
         };
-        fail_on_error(diagnostics, sources)?;
+        fail_on_error(diagnostics).map_err(|found| Findings::new(found, sources))?;
         Ok(ast::print(&tree, &interner))
     }
 
@@ -224,13 +238,16 @@ impl Compiler {
     /// # Errors
     /// As [`compile`](Compiler::compile).
     pub fn lineage(&self, sources: &Sources) -> Result<Vec<FunctionReport>, Findings> {
-        let front = self.front(sources, Main::File)?;
+        Ok(self.lineage_of(self.lowered(sources)?))
+    }
+
+    pub(crate) fn lineage_of(&self, module: Module) -> Vec<FunctionReport> {
         // Asked for everything: what nobody wants has a lineage all the same.
         let options = PassOptions {
             output_shadows: true,
             ..self.pass_options()
         };
-        Ok(passes::lineage_report(front.module, &options))
+        passes::lineage_report(module, &options)
     }
 
     /// A shader's intermediate representation before any pass: what tests hold the passes against.
@@ -238,7 +255,12 @@ impl Compiler {
     /// # Errors
     /// As [`compile`](Compiler::compile).
     pub fn lowered(&self, sources: &Sources) -> Result<Module, Findings> {
-        Ok(self.front(sources, Main::File)?.module)
+        Ok(self.front_of(sources, Main::File)?.module)
+    }
+
+    fn front_of(&self, sources: &Sources, main: Main) -> Result<Front, Findings> {
+        self.front(sources.texts(), main, self.options.shader.as_deref())
+            .map_err(|found| Findings::new(found, sources))
     }
 
     fn pass_options(&self) -> PassOptions {
@@ -254,41 +276,57 @@ impl Compiler {
         sources: &Sources,
         main: Main,
     ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
-        let mut front = self.front(sources, main)?;
-        let mut options = self.pass_options();
-        match main {
-            Main::File if options.output_shadows => front.warn_of_second_order(),
-            Main::File => {}
-            // Where these would be of second order, a session shows none.
-            Main::Expression | Main::Entry(_) => options.output_shadows = true,
-        }
+        let mut front = self.front_of(sources, main)?;
+        let given = std::mem::take(&mut front.given);
+        // Where a session's derivatives would be of second order, it shows none, so there is nothing to warn of.
+        let asked = matches!(main, Main::Expression | Main::Entry(_));
+        Ok((self.finish(front, sources, asked)?, given))
+    }
+
+    /// Lowered module to program. `asked`: the outputs' derivatives are wanted whatever the options say, and none of them is missed.
+    pub(crate) fn finish(
+        &self,
+        front: Front,
+        sources: &Sources,
+        asked: bool,
+    ) -> Result<Arc<Program>, Findings> {
         let mut clock = Clock::start();
-        let (module, times) = passes::run(front.module, &options);
-        clock.lap();
-        let bytecode = adumbra_vm::lower(&module).map_err(|diagnostic| {
-            let mut diagnostics = std::mem::take(&mut front.warnings);
-            diagnostics.push(diagnostic);
-            Findings {
-                diagnostics,
-                sources: sources.clone(),
-            }
-        })?;
-        let phases = Phases {
-            bytecode: clock.lap(),
-            lineage: micros(times.lineage),
-            demand: micros(times.demand),
-            optimise: micros(times.optimise),
-            total: front.phases.total + clock.total(),
-            ..front.phases
-        };
-        let program = Program::new(
+        let Front {
             module,
-            bytecode,
-            self.layout.clone(),
-            front.warnings,
-            front.second_order,
+            mut warnings,
             phases,
-        );
-        Ok((Arc::new(program), front.given))
+            ..
+        } = front;
+        let origins = passes::origins(&module);
+        warnings.extend(origins.warnings);
+        let mut options = self.pass_options();
+        if options.output_shadows && !asked {
+            warnings.extend(second_order_outputs(&module, &origins.second_order));
+        }
+        options.output_shadows |= asked;
+        let lower = clock.lap();
+        match back(module, options) {
+            Ok(back) => {
+                let phases = Phases {
+                    parse: phases.parse,
+                    check: phases.check,
+                    lower: phases.lower + lower,
+                    total: phases.total + lower + back.phases.total,
+                    ..back.phases
+                };
+                let program = Program::new(
+                    Back { phases, ..back },
+                    self.layout.clone(),
+                    sources.clone(),
+                    warnings,
+                    origins.second_order,
+                );
+                Ok(Arc::new(program))
+            }
+            Err(diagnostic) => {
+                warnings.push(diagnostic);
+                Err(Findings::new(warnings, sources))
+            }
+        }
     }
 }

@@ -54,6 +54,7 @@ mod dual;
 mod entry;
 mod evaluator;
 mod globals;
+mod group;
 mod program;
 pub mod render;
 mod sources;
@@ -91,7 +92,8 @@ pub use globals::{
     Flag, GlobalMember, GlobalValue, Globals, GlobalsLayout, LayoutError, Member, MemberVisitor,
     PointGlobals, ShaderGlobals,
 };
-pub use program::{Instance, Program};
+pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
+pub use program::{CannotFold, Instance, Program};
 pub use sources::{Place, SourceFile, Sources};
 pub use stats::{Phases, Stats};
 pub use value::{HostValue, HumanFloat, JsonFloat, View};

@@ -1,46 +1,64 @@
 //! A compiled shader, and a shader with its inputs set: what threads share.
 
 use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Signature, Slot, place};
+use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
+use crate::sources::Sources;
 use crate::stats::{Phases, Stats};
 use crate::value::{HostValue, View};
 use adumbra_ir::module::{Input, Message, Output};
-use adumbra_ir::passes::{self, FunctionReport};
+use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Code, Diagnostic, Module, Scalar, Span, Type};
 use adumbra_vm::Bytecode;
 use adumbra_vm::bytecode::Interface;
 use std::sync::Arc;
 
-/// A compiled shader: immutable, shared by `Arc` between threads and evaluators.
+mod fold;
+
+pub use fold::CannotFold;
+
+/// A compiled shader, or group of shaders: immutable, shared by `Arc` between threads and evaluators.
 #[derive(Debug)]
 pub struct Program {
     /// What the reference engine walks; a program that was loaded has none.
     module: Option<Module>,
     bytecode: Arc<Bytecode>,
     layout: GlobalsLayout,
+    /// A program that was loaded has none.
+    sources: Option<Sources>,
     warnings: Vec<Diagnostic>,
     /// Per scalar of the outputs, whether it depends on a derivative; empty for a program that was loaded.
     second_order: Vec<bool>,
+    /// What folding starts from; `None` without inputs, and for a program that was loaded.
+    prepared: Option<Prepared>,
     phases: Phases,
+}
+
+/// A module before anything is known of its shadows, and what the passes were asked for.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) module: Module,
+    pub(crate) options: PassOptions,
 }
 
 impl Program {
     pub(crate) fn new(
-        module: Module,
-        bytecode: Bytecode,
+        back: Back,
         layout: GlobalsLayout,
+        sources: Sources,
         warnings: Vec<Diagnostic>,
         second_order: Vec<bool>,
-        phases: Phases,
     ) -> Program {
         Program {
-            module: Some(module),
-            bytecode: Arc::new(bytecode),
+            module: Some(back.module),
+            bytecode: Arc::new(back.bytecode),
             layout,
+            sources: Some(sources),
             warnings,
             second_order,
-            phases,
+            prepared: back.prepared,
+            phases: back.phases,
         }
     }
 
@@ -81,8 +99,10 @@ impl Program {
             module: None,
             bytecode: Arc::new(bytecode),
             layout,
+            sources: None,
             warnings: Vec::new(),
             second_order: Vec::new(),
+            prepared: None,
             phases: Phases::default(),
         }))
     }
@@ -90,6 +110,11 @@ impl Program {
     /// The serialised form: versioned, checksummed, the same on every machine.
     pub fn to_bytecode(&self) -> Vec<u8> {
         self.bytecode.to_bytes()
+    }
+
+    /// The texts that it was compiled from: what places of warnings and faults point into. `None` for a program that was loaded.
+    pub fn sources(&self) -> Option<&Sources> {
+        self.sources.as_ref()
     }
 
     /// Warnings of the compilation.

@@ -16,6 +16,14 @@ pub struct Sources {
     files: Vec<SourceFile>,
 }
 
+/// Neighbouring texts of a compilation: those that one shader is made from, the first of which holds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Texts<'s> {
+    sources: &'s Sources,
+    first: u16,
+    count: u16,
+}
+
 /// One text and what to call it.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
@@ -57,10 +65,58 @@ impl Sources {
         self.files.get(id.0 as usize)
     }
 
+    /// Adds all texts of another compilation behind those of this one; gives the number of the first.
+    pub(crate) fn append(&mut self, other: &Sources) -> FileId {
+        let first = FileId(u16::try_from(self.files.len()).expect("at most 65,535 texts"));
+        self.files.extend_from_slice(&other.files);
+        first
+    }
+
+    /// The same for clones, and for nothing else that lives as long.
+    pub(crate) fn identity(&self) -> Vec<(*const u8, *const u8)> {
+        let files = self.files.iter();
+        files
+            .map(|file| (file.name.as_ptr(), file.text.as_ptr()))
+            .collect()
+    }
+
+    /// All of them.
+    pub(crate) fn texts(&self) -> Texts<'_> {
+        Texts {
+            sources: self,
+            first: 0,
+            count: self.files.len() as u16,
+        }
+    }
+
+    /// So many of them.
+    pub(crate) fn some_texts(&self, first: FileId, count: usize) -> Texts<'_> {
+        Texts {
+            sources: self,
+            first: first.0,
+            count: count as u16,
+        }
+    }
+
     /// Every text with its number, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (FileId, &SourceFile)> {
         let numbered = self.files.iter().enumerate();
         numbered.map(|(index, file)| (FileId(index as u16), file))
+    }
+}
+
+impl<'s> Texts<'s> {
+    /// The text that holds the shader.
+    pub(crate) fn main(self) -> FileId {
+        FileId(self.first)
+    }
+
+    /// Each text with its number, in order.
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = (FileId, &'s SourceFile)> {
+        let (first, count) = (self.first, self.count as usize);
+        let files = self.sources.files[first as usize..][..count].iter();
+        let numbered = files.enumerate();
+        numbered.map(move |(index, file)| (FileId(first + index as u16), file))
     }
 }
 

@@ -41,6 +41,23 @@ pub struct Phases {
     pub total: f64,
 }
 
+impl std::ops::Add for Phases {
+    type Output = Phases;
+
+    fn add(self, other: Phases) -> Phases {
+        Phases {
+            parse: self.parse + other.parse,
+            check: self.check + other.check,
+            lower: self.lower + other.lower,
+            lineage: self.lineage + other.lineage,
+            demand: self.demand + other.demand,
+            optimise: self.optimise + other.optimise,
+            bytecode: self.bytecode + other.bytecode,
+            total: self.total + other.total,
+        }
+    }
+}
+
 /// Measures phases one behind the other.
 #[derive(Debug)]
 pub(crate) struct Clock {

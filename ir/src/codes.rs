@@ -88,6 +88,17 @@ codes! {
     NotBuiltYet = 505 Error "a part of the language that is not built yet";
     DerivativeOfTexture = 511 Warning "a derivative of a texture's result, which is 0";
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
+    EmptyGroup = 531 Error "a group from which nothing comes";
+    UnitName = 532 Error "a name that a unit cannot have";
+    UnknownUnit = 533 Error "a unit that the group does not have";
+    UnknownPort = 534 Error "an input or output that a unit does not have";
+    PortMismatch = 535 Error "a value that an input cannot take";
+    FedTwice = 536 Error "something in a group that is given twice";
+    UnitCycle = 537 Error "units that feed each other in a circle";
+    ExposedTwice = 538 Error "a name that a group exposes twice";
+    GroupFile = 539 Error "a group file that cannot be read";
+    UnitSource = 540 Error "a unit whose text cannot be read";
+    GroupTooLarge = 543 Error "a group with too much in it";
     SourceTooLong = 601 Error "a source text that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";

@@ -7,7 +7,7 @@ use super::Checker;
 use super::tree::{Expr, ExprKind};
 use super::types::TypeId;
 use crate::interner::Symbol;
-use adumbra_ir::{Code, Diagnostic, Op};
+use adumbra_ir::{Code, Diagnostic, Op, Scalar};
 
 /// What a value is needed for.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,22 @@ pub(crate) fn conversion(from: TypeId, to: TypeId) -> &'static [Op] {
         (TypeId::FLOAT, TypeId::UINT) => &[Op::FToU],
         _ => &[],
     }
+}
+
+/// The rows of the implicit conversion between two scalar types, none if they are equal; `None` if there is no such conversion.
+pub fn implicit(from: Scalar, to: Scalar) -> Option<&'static [Op]> {
+    let number = |scalar| match scalar {
+        Scalar::F32 => Some(TypeId::FLOAT),
+        Scalar::I32 => Some(TypeId::INT),
+        Scalar::U32 => Some(TypeId::UINT),
+        Scalar::Bool => Some(TypeId::BOOL),
+        Scalar::Closure | Scalar::Resource => None,
+    };
+    if from == to {
+        return Some(&[]);
+    }
+    let (from, to) = (number(from)?, number(to)?);
+    fit(from, to).map(|_| conversion(from, to))
 }
 
 impl<'a> Checker<'a, '_> {

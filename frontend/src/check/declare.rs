@@ -283,17 +283,6 @@ impl<'a> Checker<'a, '_> {
                 "make it an input, or an output with `out`",
             ));
         }
-        let has_closure = self
-            .types
-            .leaves(ty)
-            .iter()
-            .any(|leaf| leaf.scalar == Scalar::Closure);
-        if is_input && has_closure {
-            self.report(bad(
-                "a closure cannot come in from the host",
-                "make the closure in the shader, with `make_closure<Name>(…)`",
-            ));
-        }
         if let Some(default) = default {
             self.constant_bits(default);
         }

@@ -32,6 +32,7 @@ use adumbra_ir::module::Message;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::Bump;
 pub(crate) use convert::conversion;
+pub use convert::implicit;
 use names::Names;
 pub use session::Given;
 use std::collections::HashMap;

@@ -185,7 +185,6 @@ fn one_error_each_at_file_level() {
             "float g() { return 1; } const float a = g();",
             Code::NotConstant,
         ),
-        ("shader s(closure c) {}", Code::BadShaderParameter),
         ("shader s(inout float x) {}", Code::BadShaderParameter),
         (
             "shader s(out float x[4096], out float y) {}",

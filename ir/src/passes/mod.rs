@@ -74,6 +74,20 @@ pub fn run(module: Module, options: &PassOptions) -> (Module, PassTimes) {
     run_watched(module, options, &mut |_, _| {})
 }
 
+/// The first half of [`run`], which knows nothing of shadows: a module to keep, for other constants to be bound later.
+pub fn prepare(mut module: Module) -> (Module, PassTimes) {
+    let mut clock = Clock::start();
+    first_half(&mut module, &mut |_, _| {}, &mut clock);
+    (module, clock.times)
+}
+
+/// The second half of [`run`], on a module that is prepared.
+pub fn annotate(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
+    let mut clock = Clock::start();
+    second_half(&mut module, options, &mut |_, _| {}, &mut clock);
+    (module, clock.times)
+}
+
 /// As [`run`], for tests that look at the module between passes.
 pub fn run_watched(
     mut module: Module,
@@ -81,25 +95,14 @@ pub fn run_watched(
     watch: &mut Watch,
 ) -> (Module, PassTimes) {
     let mut clock = Clock::start();
-    prepare(&mut module, watch);
-    clock.lap(Phase::Optimise);
-    for round in 0.. {
-        let zeroed = lay_out(&mut module, options, round == 0, &mut clock);
-        watch("lanes", &module);
-        clock.lap(Phase::Demand);
-        if zeroed == 0 || round == MAX_ROUNDS {
-            break;
-        }
-        lanes::forget(&mut module);
-        optimise(&mut module, watch);
-        clock.lap(Phase::Optimise);
-    }
+    first_half(&mut module, watch, &mut clock);
+    second_half(&mut module, options, watch, &mut clock);
     (module, clock.times)
 }
 
 /// The lineage that [`run`] finds for every variant of every function, before it takes what demand leaves of it.
 pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<FunctionReport> {
-    prepare(&mut module, &mut |_, _| {});
+    first_half(&mut module, &mut |_, _| {}, &mut Clock::start());
     let calls = CallGraph::new(&module);
     let (summaries, plan) = plan(&module, &calls, options, true, &mut Clock::start());
     let mut reports = Vec::new();
@@ -116,13 +119,29 @@ pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<Function
 }
 
 /// What happens before anything is known of shadows.
-fn prepare(module: &mut Module, watch: &mut Watch) {
+fn first_half(module: &mut Module, watch: &mut Watch, clock: &mut Clock) {
     if module.functions.iter().any(|f| f.library) {
         let calls = CallGraph::new(module);
         inline::inline(module, &calls);
         watch("inline", module);
     }
     optimise(module, watch);
+    clock.lap(Phase::Optimise);
+}
+
+/// Lanes, and what becomes constant by them.
+fn second_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clock: &mut Clock) {
+    for round in 0.. {
+        let zeroed = lay_out(module, options, round == 0, clock);
+        watch("lanes", module);
+        clock.lap(Phase::Demand);
+        if zeroed == 0 || round == MAX_ROUNDS {
+            break;
+        }
+        lanes::forget(module);
+        optimise(module, watch);
+        clock.lap(Phase::Optimise);
+    }
 }
 
 /// Folds, dedupes and prunes every function, and drops those that are not called.

@@ -40,19 +40,19 @@ pub fn demand(module: &Module) -> Vec<FunctionReport> {
     functions
         .map(|function| {
             let flow = Flow::new(function, &wiring);
+            let values = function.values.iter().map(|v| v.lanes);
+            let own: Vec<Lanes> = (values.chain(function.arrays.iter().map(|a| a.lanes))).collect();
             let mut asked = vec![Lanes::NONE; flow.nodes()];
             for &(callee, call) in &flow.calls {
                 let callee = module.function(callee);
                 for slot in Signature::new(callee).ins {
                     let lanes = lanes_in(callee, slot);
-                    asked[outer_in(function, call, slot) as usize] |= lanes;
+                    let argument = outer_in(function, call, slot) as usize;
+                    asked[argument] |= lanes.without(own[argument]);
                 }
             }
             let mut work = (0..flow.nodes() as u32).collect();
             flow.backward.spread(&mut asked, &mut work);
-
-            let values = function.values.iter().map(|v| v.lanes);
-            let own = values.chain(function.arrays.iter().map(|a| a.lanes));
             for (asked, own) in asked.iter_mut().zip(own) {
                 *asked |= own;
             }

@@ -24,6 +24,18 @@ pub struct PassTimes {
     pub demand: Duration,
 }
 
+impl std::ops::Add for PassTimes {
+    type Output = PassTimes;
+
+    fn add(self, other: PassTimes) -> PassTimes {
+        PassTimes {
+            optimise: self.optimise + other.optimise,
+            lineage: self.lineage + other.lineage,
+            demand: self.demand + other.demand,
+        }
+    }
+}
+
 /// A stopwatch that adds up phases.
 #[derive(Debug)]
 pub(super) struct Clock {

@@ -80,7 +80,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub shader: Option<String>,
 
-    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`
+    /// The file is a group: shaders wired to one another, described in JSON
+    #[arg(long, conflicts_with = "shader")]
+    pub group: bool,
+
+    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded into the program
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<Argument>,
 
@@ -102,6 +106,10 @@ pub struct CheckArgs {
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 
+    /// The files are groups: shaders wired to one another, described in JSON
+    #[arg(long)]
+    pub group: bool,
+
     /// Print one JSON object for each finding
     #[arg(long)]
     pub json: bool,
@@ -122,6 +130,14 @@ pub struct EmitArgs {
     /// Which shader, if the file has several
     #[arg(long, value_name = "NAME")]
     pub shader: Option<String>,
+
+    /// The file is a group: shaders wired to one another, described in JSON
+    #[arg(long, conflicts_with = "shader")]
+    pub group: bool,
+
+    /// Fold an input of the shader into the program, read by its declared type: `gain=2`, `axis=0,1,0`
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub arguments: Vec<Argument>,
 
     /// Ask for the outputs' derivatives too
     #[arg(long)]

@@ -16,10 +16,22 @@ pub fn check(args: CheckArgs) -> Outcome {
     let mut failed = false;
     for path in &args.files {
         let (name, bytes) = input::bytes(path)?;
-        let findings = match input::text(&name, bytes) {
-            Ok(text) => {
-                let sources = Sources::new(name, text);
-                let (diagnostics, phases_us) = compiler.check_timed(&sources);
+        let checked = input::text(&name, bytes).and_then(|text| {
+            Ok(match args.group {
+                true => compiler.check_group_timed(&input::group(path, &name, &text)?),
+                false => {
+                    let sources = Sources::new(name, text);
+                    let (diagnostics, phases) = compiler.check_timed(&sources);
+                    let findings = Findings {
+                        sources,
+                        diagnostics,
+                    };
+                    (findings, phases)
+                }
+            })
+        });
+        let findings = match checked {
+            Ok((findings, phases_us)) => {
                 if args.compile.stats {
                     let stats = Stats {
                         phases_us,
@@ -27,10 +39,7 @@ pub fn check(args: CheckArgs) -> Outcome {
                     };
                     report::stats(&stats, args.json);
                 }
-                Findings {
-                    sources,
-                    diagnostics,
-                }
+                findings
             }
             Err(findings) => findings,
         };

@@ -5,9 +5,10 @@ use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::report::reported;
+use crate::run::instance;
 use crate::setup::Setup;
 use crate::show;
-use adumbra::{Compiler, FunctionReport, Options, Program, Sources};
+use adumbra::{Compiler, Findings, FunctionReport, Group, Options, Program, Sources};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
@@ -46,39 +47,73 @@ pub fn emit(args: EmitArgs) -> Outcome {
     let setup = Setup::new(&args.compile)?;
     let (name, bytes) = input::bytes(&args.file)?;
     let text = input::text(&name, bytes).map_err(|findings| reported(&findings, args.json))?;
-    let sources = Sources::new(name, text);
     let options = Options {
         shader: args.shader.clone(),
         output_derivatives: args.derivs,
         ..setup.options.clone()
     };
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
-    let failed = |findings| reported(&findings, args.json);
-
-    let bytes = match args.stage {
-        Stage::Ast => text_of(
-            &args,
-            "ast",
-            compiler.syntax_tree(&sources).map_err(failed)?,
-        ),
-        Stage::Lineage => {
-            let reports = compiler.lineage(&sources).map_err(failed)?;
-            lanes_of(&args, &reports)
-        }
-        Stage::Ir | Stage::Demand | Stage::Bytecode => {
-            let program = compiler.compile(&sources).map_err(failed)?;
-            report::to_stderr(program.warnings(), &sources, args.json);
-            if args.compile.stats {
-                report::stats(&program.stats(), args.json);
-            }
-            of_program(&args, &program)
-        }
-        Stage::Asm => unreachable!("refused above"),
+    let input = match args.group {
+        true => input::group(&args.file, &name, &text).map(Input::Group),
+        false => Ok(Input::Texts(Sources::new(name, text))),
     };
+    let bytes = input
+        .and_then(|input| stage(&args, &compiler, &input))
+        .map_err(|findings| reported(&findings, args.json))??;
     match &args.output {
         Some(path) => write(path, &bytes),
         None => Ok(io::stdout().lock().write_all(&bytes)?),
     }
+}
+
+/// What is compiled.
+enum Input {
+    Texts(Sources),
+    Group(Group),
+}
+
+/// What the stage makes of it.
+fn stage(
+    args: &EmitArgs,
+    compiler: &Compiler,
+    input: &Input,
+) -> Result<Outcome<Vec<u8>>, Findings> {
+    if args.stage != Stage::Ir
+        && args.stage != Stage::Demand
+        && args.stage != Stage::Bytecode
+        && !args.arguments.is_empty()
+    {
+        return Ok(Err(Failure::usage(
+            "--arg is for the stages `ir`, `demand` and `bytecode`",
+        )));
+    }
+    let program = match (args.stage, input) {
+        (Stage::Ast, Input::Texts(sources)) => {
+            return Ok(Ok(text_of(args, "ast", compiler.syntax_tree(sources)?)));
+        }
+        (Stage::Ast, Input::Group(_)) => {
+            return Ok(Err(Failure::usage(
+                "a group has no syntax tree: give a unit's file",
+            )));
+        }
+        (Stage::Lineage, Input::Texts(sources)) => {
+            return Ok(Ok(lanes_of(args, &compiler.lineage(sources)?)));
+        }
+        (Stage::Lineage, Input::Group(group)) => {
+            return Ok(Ok(lanes_of(args, &compiler.lineage_of_group(group)?)));
+        }
+        (_, Input::Texts(sources)) => compiler.compile(sources)?,
+        (_, Input::Group(group)) => compiler.compile_group(group)?,
+    };
+    let sources = program.sources().expect("it was compiled");
+    report::to_stderr(program.warnings(), sources, args.json);
+    Ok(instance(&args.arguments, &program).map(|instance| {
+        let program = instance.program();
+        if args.compile.stats {
+            report::stats(&program.stats(), args.json);
+        }
+        of_program(args, program)
+    }))
 }
 
 fn of_program(args: &EmitArgs, program: &Arc<Program>) -> Vec<u8> {

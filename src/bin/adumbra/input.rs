@@ -1,7 +1,7 @@
 //! Reading the files that a command is given.
 
 use crate::outcome::{Failure, Outcome};
-use adumbra::{Code, Diagnostic, FileId, Findings, Sources, Span};
+use adumbra::{Code, Diagnostic, FileId, Findings, Group, Sources, Span};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -36,6 +36,24 @@ pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
         Ok(_) => Ok((name, bytes)),
         Err(error) => Err(Failure::usage(format!("cannot read {name}: {error}"))),
     }
+}
+
+/// The group that a file describes. Paths in it are relative to its folder; in one from standard input, to the current one.
+///
+/// # Errors
+/// What is wrong with its form, and which of the units' files cannot be read.
+pub fn group(path: &Path, name: &str, text: &str) -> Result<Group, Findings> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Group::from_json(name, text, |unit| {
+        let (name, bytes) = match bytes(&folder.join(unit)) {
+            Ok(read) => read,
+            Err(Failure::Usage(why)) => return Err(why),
+            Err(_) => return Err("it cannot be read".to_owned()),
+        };
+        let text =
+            self::text(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())?;
+        Ok((name, text))
+    })
 }
 
 /// Refuses one text too many.

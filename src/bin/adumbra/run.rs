@@ -6,6 +6,7 @@ use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::point::Point;
 use crate::report::{self, reported};
+use crate::setting::Argument;
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
 use adumbra::{
@@ -38,7 +39,7 @@ pub fn run(args: RunArgs) -> Outcome {
     if program.module().is_none() {
         check_bytecode(&args, &setup, &program)?;
     }
-    let instance = instance(&args, &program)?;
+    let instance = instance(&args.arguments, &program)?;
     let globals = setup
         .globals
         .adopt(program.globals())
@@ -66,7 +67,7 @@ pub fn run(args: RunArgs) -> Outcome {
 /// The program of a file, which is bytecode if it begins as bytecode does.
 fn load(args: &RunArgs, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
     let (name, bytes) = input::bytes(&args.file)?;
-    if Program::is_bytecode(&bytes) {
+    if Program::is_bytecode(&bytes) && !args.group {
         refuse_for_bytecode(&args.compile, args.shader.as_deref())?;
         let sources = Sources::new(name, "");
         return match Program::from_bytecode(&bytes) {
@@ -81,16 +82,21 @@ fn load(args: &RunArgs, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
         };
     }
     let text = input::text(&name, bytes).map_err(|findings| reported(&findings, args.json))?;
-    let sources = Sources::new(name, text);
     let options = Options {
         output_derivatives: args.derivs,
         shader: args.shader.clone(),
         ..setup.options.clone()
     };
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
-    let compiled = compiler.compile(&sources);
+    let compiled = match args.group {
+        true => {
+            input::group(&args.file, &name, &text).and_then(|group| compiler.compile_group(&group))
+        }
+        false => compiler.compile(&Sources::new(name, text)),
+    };
     let program = compiled.map_err(|findings| reported(&findings, args.json))?;
-    Ok((program, sources))
+    let sources = program.sources().cloned();
+    Ok((program, sources.expect("it was compiled")))
 }
 
 /// Options that say how to compile mean nothing for what is compiled already.
@@ -133,15 +139,12 @@ fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> Outcome {
     Ok(())
 }
 
-/// The program with its inputs set by `--arg`.
-fn instance(args: &RunArgs, program: &Arc<Program>) -> Outcome<Instance> {
+/// The program with its inputs set by `--arg`, and folded in if it was compiled just now.
+pub fn instance(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Instance> {
     let mut instance = Instance::new(program);
-    for (index, argument) in args.arguments.iter().enumerate() {
+    for (index, argument) in arguments.iter().enumerate() {
         let name = &argument.name;
-        if args.arguments[..index]
-            .iter()
-            .any(|other| other.name == *name)
-        {
+        if arguments[..index].iter().any(|other| other.name == *name) {
             return Err(Failure::usage(format!("the input `{name}` is given twice")));
         }
         let Some(input) = program.inputs().iter().find(|input| input.name == *name) else {
@@ -162,7 +165,14 @@ fn instance(args: &RunArgs, program: &Arc<Program>) -> Outcome<Instance> {
             .set_view(name, View::new(&input.ty, &words))
             .map_err(Failure::usage)?;
     }
-    Ok(instance)
+    if program.module().is_none() {
+        return Ok(instance);
+    }
+    let names: Vec<&str> = arguments
+        .iter()
+        .map(|argument| argument.name.as_str())
+        .collect();
+    instance.fold_inputs(&names).map_err(Failure::usage)
 }
 
 /// The outputs and the texture requests for people.

@@ -1,0 +1,235 @@
+//! From a group to a program: each distinct shader through the frontend once, then the linker, then what any program goes through.
+
+use super::{Group, plan};
+use crate::compiler::{Compiler, Findings, Front, Main};
+use crate::program::Program;
+use crate::sources::Sources;
+use crate::stats::{Clock, Phases};
+use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::link::{self, Shell, Unit, link};
+use adumbra_ir::passes::{self, FunctionReport};
+use adumbra_ir::{Code, Diagnostic, Module, Span};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Most texts of a group, its own description included. Units that share theirs count them once.
+pub const MAX_GROUP_TEXTS: usize = 1 << 15;
+
+/// Most instructions that the shaders of a group may have together, before any optimisation; a shader counts once for each unit that it is.
+pub const MAX_GROUP_INSTRUCTIONS: u64 = 1 << 21;
+
+impl Compiler {
+    /// Makes a program of a group. [`Options::shader`](crate::Options::shader) means nothing here: units say which shaders they are.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Group, Sources};
+    /// let twice = Sources::new("twice.adu", "shader twice(float x, out float y) { y = 2 * x; }");
+    /// let mut group = Group::new();
+    /// group.unit("a", &twice, None).connect(("a", "y"), ("b", "x"));
+    /// let findings = Compiler::new(GlobalsLayout::new()).compile_group(&group).unwrap_err();
+    /// assert_eq!(findings.diagnostics[0].message, "there is no unit `b`");
+    /// ```
+    ///
+    /// # Errors
+    /// Everything that is wrong with the units' texts and with how they are wired, with warnings between.
+    pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Findings> {
+        let (front, sources) = self.linked(group)?;
+        self.finish(front, &sources, false)
+    }
+
+    /// Every error and warning of a group, with the texts that they speak of.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Group};
+    /// let findings = Compiler::new(GlobalsLayout::new()).check_group(&Group::new());
+    /// assert_eq!(findings.diagnostics[0].code.to_string(), "E0531");
+    /// ```
+    pub fn check_group(&self, group: &Group) -> Findings {
+        self.check_group_timed(group).0
+    }
+
+    /// The same, with the time that it took to parse and check the units, and to lower and link them; nothing of a group that is wrong.
+    pub fn check_group_timed(&self, group: &Group) -> (Findings, Phases) {
+        match self.linked(group) {
+            Ok((front, sources)) => {
+                let mut diagnostics = front.warnings;
+                diagnostics.extend(passes::origins(&front.module).warnings);
+                let findings = Findings {
+                    diagnostics,
+                    sources,
+                };
+                (findings, front.phases)
+            }
+            Err(findings) => (findings, Phases::default()),
+        }
+    }
+
+    /// As [`lineage`](Compiler::lineage), of a group.
+    ///
+    /// # Errors
+    /// As [`compile_group`](Compiler::compile_group).
+    pub fn lineage_of_group(&self, group: &Group) -> Result<Vec<FunctionReport>, Findings> {
+        Ok(self.lineage_of(self.linked(group)?.0.module))
+    }
+
+    /// The group as one module before any pass, with all its texts.
+    fn linked(&self, group: &Group) -> Result<(Front, Sources), Findings> {
+        let mut sources = Sources::new(group.name.clone(), group.text.clone());
+        let mut fronts = Fronts::default();
+        for unit in &group.units {
+            if let Err(diagnostic) = fronts.add(self, unit, &mut sources) {
+                fronts.found.push(diagnostic);
+                break;
+            }
+        }
+        let Fronts {
+            modules,
+            of_unit,
+            mut found,
+            mut phases,
+            ..
+        } = fronts;
+        // Shaders of one text share what is to be said about it.
+        found.sort_by_key(|found| (found.span.file, found.span.start, found.code));
+        found.dedup();
+        let fail = |mut found: Vec<Diagnostic>, more: Vec<Diagnostic>| {
+            found.extend(more);
+            Err(Findings::new(found, &sources))
+        };
+        if of_unit.len() < group.units.len() {
+            return fail(found, Vec::new());
+        }
+
+        let mut clock = Clock::start();
+        let of_unit: Vec<Option<&Module>> =
+            of_unit.iter().map(|&at| modules[at].as_ref()).collect();
+        let plan = match plan::plan(group, &of_unit) {
+            Ok(plan) if !found.iter().any(Diagnostic::is_error) => plan,
+            Ok(_) => return fail(found, Vec::new()),
+            Err(more) => return fail(found, more),
+        };
+        let textures = plan.units.iter().map(|unit| unit.textures.as_slice());
+        let units: Vec<Unit<'_>> = (plan.units.iter().zip(textures))
+            .map(|(unit, textures)| Unit {
+                name: Some(&group.units[unit.number].name),
+                module: of_unit[unit.number].expect("no unit has an error"),
+                inputs: unit.feeds.clone(),
+                textures,
+            })
+            .collect();
+        if let Err(diagnostic) = within_limits(&units) {
+            return fail(found, vec![diagnostic]);
+        }
+        let shell = Shell {
+            name: "group".to_owned(),
+            span: Span::default(),
+            inputs: plan.inputs,
+            outputs: plan.outputs,
+            results: plan.results,
+        };
+        let module = link(&units, shell);
+        phases.lower += clock.lap();
+        phases.total += clock.total();
+        let front = Front {
+            module,
+            given: Vec::new(),
+            warnings: found,
+            phases,
+        };
+        Ok((front, sources))
+    }
+}
+
+/// Distinct shaders, and which of them each unit is.
+#[derive(Default)]
+struct Fronts<'g> {
+    /// `None` where there are errors.
+    modules: Vec<Option<Module>>,
+    of_unit: Vec<usize>,
+    found: Vec<Diagnostic>,
+    phases: Phases,
+    texts: HashMap<Vec<(*const u8, *const u8)>, adumbra_ir::FileId>,
+    known: HashMap<(adumbra_ir::FileId, Option<&'g str>), usize>,
+}
+
+impl<'g> Fronts<'g> {
+    /// Takes a unit's shader through the frontend, unless another unit's is the same.
+    fn add(
+        &mut self,
+        compiler: &Compiler,
+        unit: &'g super::Unit,
+        sources: &mut Sources,
+    ) -> Result<(), Diagnostic> {
+        let count = unit.sources.iter().len();
+        let first = match self.texts.entry(unit.sources.identity()) {
+            std::collections::hash_map::Entry::Occupied(known) => *known.get(),
+            std::collections::hash_map::Entry::Vacant(new) => {
+                if sources.iter().len() + count > MAX_GROUP_TEXTS {
+                    return Err(Diagnostic::new(
+                        Code::GroupTooLarge,
+                        unit.span,
+                        format!("with the unit `{}` the group has too many texts", unit.name),
+                    )
+                    .help(format!(
+                        "{MAX_GROUP_TEXTS} is the limit; units whose `Sources` are clones of each other share theirs"
+                    )));
+                }
+                *new.insert(sources.append(&unit.sources))
+            }
+        };
+        let shader = unit.shader.as_deref();
+        if let Some(&known) = self.known.get(&(first, shader)) {
+            self.of_unit.push(known);
+            return Ok(());
+        }
+        let texts = sources.some_texts(first, count);
+        let module = match compiler.front(texts, Main::File, shader) {
+            Ok(front) => {
+                self.found.extend(front.warnings);
+                self.phases = self.phases + front.phases;
+                Some(front.module)
+            }
+            Err(mut found) => {
+                for diagnostic in &mut found {
+                    if matches!(diagnostic.code, Code::ShaderChoice | Code::UnknownShader) {
+                        diagnostic.message =
+                            format!("unit `{}`: {}", unit.name, diagnostic.message);
+                    }
+                    if diagnostic.code == Code::ShaderChoice {
+                        diagnostic.help = Some("say which of them the unit is".to_owned());
+                    }
+                }
+                self.found.extend(found);
+                None
+            }
+        };
+        self.known.insert((first, shader), self.modules.len());
+        self.of_unit.push(self.modules.len());
+        self.modules.push(module);
+        Ok(())
+    }
+}
+
+fn within_limits(units: &[Unit<'_>]) -> Result<(), Diagnostic> {
+    let instructions = link::size(units);
+    if instructions > MAX_GROUP_INSTRUCTIONS {
+        let message = format!("the shaders of the group have {instructions} instructions together");
+        return Err(
+            Diagnostic::new(Code::GroupTooLarge, Span::default(), message).help(format!(
+                "{MAX_GROUP_INSTRUCTIONS} is the limit, counted before any optimisation; split the group"
+            )),
+        );
+    }
+    let arrays = units.iter().flat_map(|unit| &unit.module.entry().arrays);
+    let elements: u64 = arrays.map(|array| u64::from(array.len)).sum();
+    if elements > MAX_ARRAY_ELEMENTS {
+        let message =
+            format!("the arrays of the group's shaders have {elements} elements together");
+        return Err(
+            Diagnostic::new(Code::TooManyElements, Span::default(), message).help(format!(
+                "{MAX_ARRAY_ELEMENTS} is the limit; put large ones into functions, which give them back"
+            )),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! Shader groups: shaders wired output to input, compiled as one.
+//!
+//! A [`Group`] is a description, nothing more; whatever is wrong with it is found, all at once, when it is compiled. [`port`] says what may be
+//! wired to what, [`plan`] resolves names and finds the order, [`compile`] joins frontend, linker and passes. [`file`] reads descriptions
+//! from JSON.
+
+mod compile;
+mod file;
+mod json;
+mod plan;
+mod port;
+mod value;
+
+use crate::sources::Sources;
+use crate::value::{HostValue, View};
+use adumbra_ir::{Span, Type};
+use std::sync::Arc;
+
+pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
+
+/// Shaders, called units, that are wired output to input and compiled as one program, so that demand and folding see the whole graph.
+///
+/// - A unit has a name, texts, and which shader of them it is. The same shader can be used any number of times.
+/// - What a unit takes is set here ([`set`](Group::set)), comes from another unit ([`connect`](Group::connect)) or from the host
+///   ([`expose_input`](Group::expose_input)); else it is the shader's default.
+/// - What the host reads are the exposed outputs ([`expose_output`](Group::expose_output)). A unit that none of them depends on is no part of the
+///   program: it takes no steps, samples nothing and cannot fault.
+/// - Units run in the order in which they were added, as far as the wires allow. Running one takes no step of the budget.
+/// - A port is an input or an output, or a part of one: `"uv"`, `"uv.x"`, `"hit.normal"`. A connection converts as the language does implicitly
+///   (int to float), and a number becomes a vector of that number in all components. An array is wired as a whole.
+/// - Textures of one name are one texture for the host, whichever units sample it; [`bind_texture`](Group::bind_texture) gives
+///   a unit's texture another name.
+///
+/// ```
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Group, Instance, NoTextures, Options, Sources};
+/// let uv = Sources::new("uv.adu", "shader uv(float scale = 1.0, out float2 st) { st = scale * global_value<uvw>.xy; }");
+/// let paint = Sources::new("paint.adu", "texture2d map; shader paint(float2 at, out color c) { c = texture2d_sample<map>(at); }");
+///
+/// let mut group = Group::new();
+/// group
+///     .unit("uv", &uv, None)
+///     .unit("paint", &paint, None)
+///     .set("uv", "scale", 4)
+///     .connect(("uv", "st"), ("paint", "at"))
+///     .bind_texture("paint", "map", "oak")
+///     .expose_output("color", ("paint", "c"));
+/// let program = Compiler::new(GlobalsLayout::hit()).compile_group(&group)?;
+/// assert_eq!(program.textures(), ["oak"]);
+///
+/// let mut evaluator = Evaluator::new(&Instance::new(&program));
+/// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+/// assert_eq!(evaluator.get::<[f32; 3]>("color")?.value, [1.0, 1.0, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// What the description is called, and its text, if it was read from one: findings point into it.
+    name: Arc<str>,
+    text: Arc<str>,
+    units: Vec<Unit>,
+    settings: Vec<Setting>,
+    connections: Vec<Connection>,
+    bindings: Vec<Binding>,
+    inputs: Vec<Exposed>,
+    outputs: Vec<Exposed>,
+}
+
+/// A shader in the group.
+#[derive(Clone, Debug)]
+struct Unit {
+    name: String,
+    sources: Sources,
+    shader: Option<String>,
+    span: Span,
+}
+
+/// An input or output of a unit, or a part of one, by name.
+#[derive(Clone, Debug)]
+struct Port {
+    unit: String,
+    path: String,
+    span: Span,
+}
+
+/// An input that is given a value.
+#[derive(Clone, Debug)]
+struct Setting {
+    port: Port,
+    value: Value,
+}
+
+/// A value that an input is given.
+#[derive(Clone, Debug)]
+enum Value {
+    /// Of a type of its own.
+    Typed(Type, Vec<u32>),
+    /// JSON, to be read by the input's type, and where it stands.
+    Json(String, Span),
+}
+
+/// A wire.
+#[derive(Clone, Debug)]
+struct Connection {
+    from: Port,
+    to: Port,
+    span: Span,
+}
+
+/// A texture of a unit with the name that the host knows it by.
+#[derive(Clone, Debug)]
+struct Binding {
+    unit: String,
+    texture: String,
+    name: String,
+    span: Span,
+}
+
+/// Something that the host can set or read.
+#[derive(Clone, Debug)]
+struct Exposed {
+    name: String,
+    port: Port,
+    span: Span,
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group::new()
+    }
+}
+
+impl Group {
+    /// A group without units.
+    pub fn new() -> Group {
+        Group::described("<group>", "")
+    }
+
+    fn described(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Group {
+        Group {
+            name: name.into(),
+            text: text.into(),
+            units: Vec::new(),
+            settings: Vec::new(),
+            connections: Vec::new(),
+            bindings: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Adds a shader under a name: the one called `shader`, or the only one of the texts. Names have no dots. Units with the same
+    /// [`Sources`], or clones of them, share one run of the compiler's front.
+    pub fn unit<'s>(
+        &mut self,
+        name: &str,
+        sources: &Sources,
+        shader: impl Into<Option<&'s str>>,
+    ) -> &mut Group {
+        self.units.push(Unit {
+            name: name.to_owned(),
+            sources: sources.clone(),
+            shader: shader.into().map(str::to_owned),
+            span: Span::default(),
+        });
+        self
+    }
+
+    /// Gives an input of a unit a value, which converts as a connection does. Setting what is also exposed sets the host's default.
+    pub fn set<T: HostValue>(&mut self, unit: &str, input: &str, value: T) -> &mut Group {
+        let ty = T::ty();
+        let mut words = vec![0; ty.scalar_count()];
+        value.write(&mut words);
+        self.set_view(unit, input, View::new(&ty, &words))
+    }
+
+    /// Gives an input of a unit a value of whatever type.
+    pub fn set_view(&mut self, unit: &str, input: &str, value: View<'_>) -> &mut Group {
+        let words = value.words().collect();
+        self.settings.push(Setting {
+            port: Port::new((unit, input)),
+            value: Value::Typed(value.ty().clone(), words),
+        });
+        self
+    }
+
+    /// Wires an output of a unit to an input of another: unit and port of both.
+    pub fn connect(&mut self, from: (&str, &str), to: (&str, &str)) -> &mut Group {
+        self.connections.push(Connection {
+            from: Port::new(from),
+            to: Port::new(to),
+            span: Span::default(),
+        });
+        self
+    }
+
+    /// Lets the host know a texture of a unit by another name.
+    pub fn bind_texture(&mut self, unit: &str, texture: &str, name: &str) -> &mut Group {
+        self.bindings.push(Binding {
+            unit: unit.to_owned(),
+            texture: texture.to_owned(),
+            name: name.to_owned(),
+            span: Span::default(),
+        });
+        self
+    }
+
+    /// Lets the host set an input of a unit, under a name of the group.
+    pub fn expose_input(&mut self, name: &str, port: (&str, &str)) -> &mut Group {
+        self.inputs.push(Exposed::new(name, port));
+        self
+    }
+
+    /// Lets the host read an output of a unit, under a name of the group.
+    pub fn expose_output(&mut self, name: &str, port: (&str, &str)) -> &mut Group {
+        self.outputs.push(Exposed::new(name, port));
+        self
+    }
+}
+
+impl Port {
+    fn new((unit, path): (&str, &str)) -> Port {
+        Port {
+            unit: unit.to_owned(),
+            path: path.to_owned(),
+            span: Span::default(),
+        }
+    }
+}
+
+impl Exposed {
+    fn new(name: &str, port: (&str, &str)) -> Exposed {
+        Exposed {
+            name: name.to_owned(),
+            port: Port::new(port),
+            span: Span::default(),
+        }
+    }
+}

@@ -1,0 +1,706 @@
+//! Names resolved, types checked, order found: what the linker is given.
+//!
+//! All that is wrong is collected, up to [`MAX_DIAGNOSTICS`] findings; a unit whose shader has errors of its own is passed over in silence.
+//! Nothing recurses: a chain of units of any length is fine.
+
+use super::port::{self, Part, mend, wires};
+use super::{Connection, Exposed, Group, Port, value};
+use adumbra_frontend::limits::{MAX_DIAGNOSTICS, MAX_SHADER_SCALARS};
+use adumbra_ir::link::Feed;
+use adumbra_ir::module::{Input, Output};
+use adumbra_ir::{Code, Diagnostic, Module, Op, Scalar, Span, Type};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+/// Most names that one unknown name is compared with.
+const MAX_COMPARED: usize = 10_000;
+
+/// Longest name that is compared, in bytes.
+const MAX_LENGTH: usize = 64;
+
+/// Most names that a help or message lists.
+const MAX_LISTED: usize = 8;
+
+/// A group that can be linked.
+pub(super) struct Plan {
+    /// Those that outputs depend on, in the order in which they run.
+    pub(super) units: Vec<Placed>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<Output>,
+    /// For each scalar of the outputs, its place among `units` and the scalar of its outputs.
+    pub(super) results: Vec<(usize, u32)>,
+}
+
+/// A unit that takes part.
+pub(super) struct Placed {
+    /// Its number in the group.
+    pub(super) number: usize,
+    /// What each scalar of its inputs is; units are counted as in [`Plan::units`].
+    pub(super) feeds: Vec<Feed>,
+    /// What its textures are called.
+    pub(super) textures: Vec<String>,
+}
+
+/// What is to be done with a group, if all is well with it. `modules` has the shader of each unit, `None` where there is none for its errors.
+pub(super) fn plan(group: &Group, modules: &[Option<&Module>]) -> Result<Plan, Vec<Diagnostic>> {
+    let mut planner = Planner {
+        group,
+        modules,
+        numbers: HashMap::new(),
+        slots: modules.iter().map(|module| slots(*module)).collect(),
+        wires: Vec::new(),
+        found: Vec::new(),
+    };
+    planner.name_units();
+    planner.set();
+    let inputs = planner.expose_inputs();
+    planner.connect();
+    let textures = planner.bind_textures();
+    let (outputs, results) = planner.expose_outputs();
+    let order = planner.order(&results);
+    if !planner.found.is_empty() {
+        return Err(planner.found);
+    }
+    let mut place = vec![usize::MAX; modules.len()];
+    for (at, &unit) in order.iter().enumerate() {
+        place[unit] = at;
+    }
+    let units = order.iter().map(|&number| Placed {
+        number,
+        feeds: (planner.slots[number].iter())
+            .map(|slot| slot.feed(&place))
+            .collect(),
+        textures: textures[number].clone(),
+    });
+    Ok(Plan {
+        units: units.collect(),
+        inputs,
+        outputs,
+        results: results.iter().map(|&(u, k)| (place[u], k)).collect(),
+    })
+}
+
+/// A scalar of a unit's inputs.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The default, or what was set.
+    bits: u32,
+    set: Option<Span>,
+    fed: Option<(Source, Span)>,
+}
+
+/// What feeds a scalar.
+#[derive(Clone, Copy)]
+enum Source {
+    Host(u32),
+    Unit(usize, u32, &'static [Op]),
+}
+
+impl Slot {
+    fn feed(&self, place: &[usize]) -> Feed {
+        match self.fed {
+            None => Feed::Constant(self.bits),
+            Some((Source::Host(at), _)) => Feed::Input(at),
+            Some((Source::Unit(unit, scalar, steps), _)) => Feed::Output {
+                unit: place[unit],
+                scalar,
+                steps,
+            },
+        }
+    }
+}
+
+/// The inputs of a shader with their defaults.
+fn slots(module: Option<&Module>) -> Vec<Slot> {
+    let inputs = module.into_iter().flat_map(|module| &module.inputs);
+    let defaults = inputs.flat_map(|input| &input.default);
+    let slot = |&bits| Slot {
+        bits,
+        set: None,
+        fed: None,
+    };
+    defaults.map(slot).collect()
+}
+
+/// Which side of a unit a port is on.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    In,
+    Out,
+}
+
+impl Side {
+    const fn name(self) -> &'static str {
+        match self {
+            Side::In => "input",
+            Side::Out => "output",
+        }
+    }
+
+    const fn other(self) -> Side {
+        match self {
+            Side::In => Side::Out,
+            Side::Out => Side::In,
+        }
+    }
+
+    /// The ports of a shader on this side: names and types.
+    fn ports(self, module: &Module) -> Vec<(&str, &Type)> {
+        match self {
+            Side::In => (module.inputs.iter())
+                .map(|input| (input.name.as_str(), &input.ty))
+                .collect(),
+            Side::Out => (module.outputs.iter())
+                .map(|output| (output.name.as_str(), &output.ty))
+                .collect(),
+        }
+    }
+}
+
+/// A port that was found.
+struct Place {
+    unit: usize,
+    /// Its scalars among all of the unit's on that side.
+    part: Part,
+}
+
+struct Planner<'g> {
+    group: &'g Group,
+    modules: &'g [Option<&'g Module>],
+    numbers: HashMap<&'g str, usize>,
+    slots: Vec<Vec<Slot>>,
+    /// Connections that were found good: from which unit to which.
+    wires: Vec<(usize, usize, Span)>,
+    found: Vec<Diagnostic>,
+}
+
+impl Planner<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        match self.found.len() {
+            ..MAX_DIAGNOSTICS => self.found.push(diagnostic),
+            MAX_DIAGNOSTICS => {
+                let message = format!("the group has more than {MAX_DIAGNOSTICS} errors");
+                self.found.push(
+                    Diagnostic::new(Code::TooManyErrors, diagnostic.span, message)
+                        .here("the next one")
+                        .help("mend the first ones; the others may follow from them"),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() > MAX_DIAGNOSTICS
+    }
+
+    fn name_units(&mut self) {
+        for (number, unit) in self.group.units.iter().enumerate() {
+            let name = unit.name.as_str();
+            if name.is_empty() || name.contains('.') {
+                let message = format!("a unit cannot be called `{name}`");
+                self.report(
+                    Diagnostic::new(Code::UnitName, unit.span, message)
+                        .here("this unit")
+                        .help("give it a name without dots: they stand between unit and port"),
+                );
+            }
+            if let Some(&first) = self.numbers.get(name) {
+                let message = format!("two units are called `{name}`");
+                self.report(
+                    Diagnostic::new(Code::UnitName, unit.span, message)
+                        .here("the second one")
+                        .label(self.group.units[first].span, "the first one")
+                        .help("give each unit a name of its own"),
+                );
+            } else {
+                self.numbers.insert(name, number);
+            }
+        }
+    }
+
+    /// The port that a name means; reported if there is none. `None` as well if its unit has errors of its own.
+    fn resolve(&mut self, port: &Port, side: Side) -> Option<Place> {
+        let Port {
+            unit: name,
+            path,
+            span,
+        } = port;
+        let Some(&unit) = self.numbers.get(name.as_str()) else {
+            let names = self.group.units.iter().map(|unit| unit.name.as_str());
+            let help = match closest(name, names.clone()) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => match listed(names) {
+                    Some(list) => format!("add it, or take one of {list}"),
+                    None => "add it; the group has no units".to_owned(),
+                },
+            };
+            let message = format!("there is no unit `{name}`");
+            self.report(
+                Diagnostic::new(Code::UnknownUnit, *span, message)
+                    .here("not in the group")
+                    .help(help),
+            );
+            return None;
+        };
+        let module = self.modules[unit]?;
+        let (first, rest) = match path.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (path.as_str(), None),
+        };
+        let mut at = 0;
+        for (known, ty) in side.ports(module) {
+            if known != first {
+                at += ty.scalar_count() as u32;
+                continue;
+            }
+            return match port::part(ty, rest) {
+                Ok(part) => Some(Place {
+                    unit,
+                    part: Part {
+                        first: at + part.first,
+                        ..part
+                    },
+                }),
+                Err((passed, ty)) => {
+                    self.no_part(port, first.len() + passed, &ty);
+                    None
+                }
+            };
+        }
+        self.no_port(port, first, side, module);
+        None
+    }
+
+    /// `passed`: how much of the path leads somewhere, to a value of that type.
+    fn no_part(&mut self, port: &Port, passed: usize, ty: &Type) {
+        let passed = port.path[..passed].trim_end_matches('.');
+        let rest = port.path[passed.len()..].trim_start_matches('.');
+        let wanted = rest.split('.').next().unwrap_or_default();
+        let message = format!(
+            "`{}.{passed}` is `{ty}` and has no part `{wanted}`",
+            port.unit
+        );
+        let parts = port::parts(ty);
+        let help = match listed(parts.iter().map(String::as_str)) {
+            Some(list) => format!("its parts are {list}"),
+            None => "take it as a whole".to_owned(),
+        };
+        self.report(
+            Diagnostic::new(Code::UnknownPort, port.span, message)
+                .here("no such part")
+                .help(help),
+        );
+    }
+
+    fn no_port(&mut self, port: &Port, name: &str, side: Side, module: &Module) {
+        let unit = &port.unit;
+        let names = side.ports(module);
+        let names = names.iter().map(|(name, _)| *name);
+        let others = side.other().ports(module);
+        let (here, other) = (side.name(), side.other().name());
+        let message = match others.iter().any(|(known, _)| *known == name) {
+            true => format!("`{unit}.{name}` is an {other}, and an {here} is wanted"),
+            false => format!("the unit `{unit}` has no {here} `{name}`"),
+        };
+        let help = match (closest(name, names.clone()), listed(names)) {
+            (Some(known), _) => format!("did you mean `{unit}.{known}`?"),
+            (None, Some(list)) => format!("its {here}s are {list}"),
+            (None, None) => format!("its shader has no {here}s"),
+        };
+        self.report(
+            Diagnostic::new(Code::UnknownPort, port.span, message)
+                .here(format!("no such {here}"))
+                .help(help),
+        );
+    }
+
+    fn set(&mut self) {
+        let group = self.group;
+        for setting in &group.settings {
+            if self.is_full() {
+                return;
+            }
+            let port = &setting.port;
+            let Some(Place { unit, part }) = self.resolve(port, Side::In) else {
+                continue;
+            };
+            let name = port.name();
+            let words = match value::words(&setting.value, &part.ty, port.span, &name) {
+                Ok(words) => words,
+                Err(misfit) => {
+                    self.report(
+                        Diagnostic::new(Code::PortMismatch, misfit.span, misfit.message)
+                            .here("does not fit")
+                            .help(misfit.help),
+                    );
+                    continue;
+                }
+            };
+            let slots = &mut self.slots[unit][part.first as usize..][..words.len()];
+            let earlier = slots.iter().find_map(|slot| slot.set);
+            for (slot, bits) in slots.iter_mut().zip(words) {
+                slot.bits = bits;
+                slot.set = Some(port.span);
+            }
+            if let Some(earlier) = earlier {
+                let message = format!("`{name}` is set twice");
+                self.report(
+                    Diagnostic::new(Code::FedTwice, port.span, message)
+                        .here("the second time")
+                        .label(earlier, "the first time")
+                        .help("leave out one of the two"),
+                );
+            }
+        }
+    }
+
+    /// What the host may set.
+    fn expose_inputs(&mut self) -> Vec<Input> {
+        let group = self.group;
+        self.exposed_once(&group.inputs);
+        let mut inputs = Vec::with_capacity(group.inputs.len());
+        let mut next = 0;
+        for exposed in &group.inputs {
+            if self.is_full() {
+                break;
+            }
+            let Some(Place { unit, part }) = self.resolve(&exposed.port, Side::In) else {
+                continue;
+            };
+            let mut has_handle = false;
+            (part.ty).for_each_scalar(&mut |s| {
+                has_handle |= matches!(s, Scalar::Closure | Scalar::Resource)
+            });
+            if has_handle {
+                let message = format!(
+                    "`{}` is `{}`, which no host can set",
+                    exposed.port.name(),
+                    part.ty
+                );
+                self.report(
+                    Diagnostic::new(Code::PortMismatch, exposed.span, message)
+                        .here("cannot be exposed")
+                        .help("connect an output of a unit to it"),
+                );
+                continue;
+            }
+            let scalars = part.ty.scalar_count();
+            let slots = &self.slots[unit][part.first as usize..][..scalars];
+            inputs.push(Input {
+                name: exposed.name.clone(),
+                ty: part.ty,
+                default: slots.iter().map(|slot| slot.bits).collect(),
+            });
+            let sources = (next..next + scalars as u32).map(Source::Host);
+            self.feed(&exposed.port, unit, part.first, sources);
+            next += scalars as u32;
+        }
+        self.within(u64::from(next), Side::In);
+        inputs
+    }
+
+    /// Says what feeds scalars of an input, unless something does already.
+    fn feed(
+        &mut self,
+        port: &Port,
+        unit: usize,
+        first: u32,
+        sources: impl ExactSizeIterator<Item = Source>,
+    ) {
+        let slots = &mut self.slots[unit][first as usize..][..sources.len()];
+        let earlier = slots.iter().find_map(|slot| slot.fed);
+        for (slot, source) in slots.iter_mut().zip(sources) {
+            slot.fed = Some((source, port.span));
+        }
+        if let Some((_, earlier)) = earlier {
+            let message = format!("`{}` is fed twice", port.name());
+            self.report(
+                Diagnostic::new(Code::FedTwice, port.span, message)
+                    .here("the second time")
+                    .label(earlier, "the first time")
+                    .help("leave out one of the two"),
+            );
+        }
+    }
+
+    fn connect(&mut self) {
+        let group = self.group;
+        for connection in &group.connections {
+            if self.is_full() {
+                return;
+            }
+            let Connection { from, to, span } = connection;
+            let giver = self.resolve(from, Side::Out);
+            let (Some(giver), Some(taker)) = (giver, self.resolve(to, Side::In)) else {
+                continue;
+            };
+            let Some(wires) = wires(&giver.part.ty, &taker.part.ty) else {
+                let (from_ty, to_ty) = (&giver.part.ty, &taker.part.ty);
+                let message = format!(
+                    "`{}` is `{from_ty}`, and `{}` is `{to_ty}`",
+                    from.name(),
+                    to.name()
+                );
+                self.report(
+                    Diagnostic::new(Code::PortMismatch, *span, message)
+                        .here("cannot be connected")
+                        .help(mend(from_ty, to_ty, &from.name())),
+                );
+                continue;
+            };
+            let slots = &self.slots[taker.unit][taker.part.first as usize..][..wires.len()];
+            if let Some(set) = slots.iter().find_map(|slot| slot.set) {
+                let message = format!("`{}` is set, and connected as well", to.name());
+                self.report(
+                    Diagnostic::new(Code::FedTwice, to.span, message)
+                        .here("connected here")
+                        .label(set, "set here")
+                        .help("leave out one of the two"),
+                );
+            }
+            let sources = wires
+                .iter()
+                .map(|wire| Source::Unit(giver.unit, giver.part.first + wire.from, wire.steps));
+            self.feed(to, taker.unit, taker.part.first, sources);
+            self.wires.push((giver.unit, taker.unit, *span));
+        }
+    }
+
+    /// What each unit's textures are called.
+    fn bind_textures(&mut self) -> Vec<Vec<String>> {
+        let mut textures: Vec<Vec<String>> = (self.modules.iter())
+            .map(|module| module.map_or_else(Vec::new, |module| module.textures.clone()))
+            .collect();
+        let mut bound: HashMap<(&str, &str), Span> = HashMap::new();
+        let group = self.group;
+        for binding in &group.bindings {
+            if self.is_full() {
+                break;
+            }
+            let port = Port {
+                unit: binding.unit.clone(),
+                path: String::new(),
+                span: binding.span,
+            };
+            let Some(&unit) = self.numbers.get(binding.unit.as_str()) else {
+                self.resolve(&port, Side::In);
+                continue;
+            };
+            let Some(module) = self.modules[unit] else {
+                continue;
+            };
+            let texture = binding.texture.as_str();
+            let mut names = module.textures.iter().map(String::as_str);
+            let Some(at) = names.position(|name| name == texture) else {
+                let names = module.textures.iter().map(String::as_str);
+                let help = match (closest(texture, names.clone()), listed(names)) {
+                    (Some(known), _) => format!("did you mean `{known}`?"),
+                    (None, Some(list)) => format!("it samples {list}"),
+                    (None, None) => "its shader samples none".to_owned(),
+                };
+                let message = format!("the unit `{}` samples no texture `{texture}`", binding.unit);
+                self.report(
+                    Diagnostic::new(Code::UnknownTexture, binding.span, message)
+                        .here("not sampled")
+                        .help(help),
+                );
+                continue;
+            };
+            textures[unit][at].clone_from(&binding.name);
+            if let Some(earlier) = bound.insert((&binding.unit, texture), binding.span) {
+                let message = format!(
+                    "the texture `{texture}` of the unit `{}` is bound twice",
+                    binding.unit
+                );
+                self.report(
+                    Diagnostic::new(Code::FedTwice, binding.span, message)
+                        .here("the second time")
+                        .label(earlier, "the first time")
+                        .help("leave out one of the two"),
+                );
+            }
+        }
+        textures
+    }
+
+    /// What the host may read, and which unit gives each scalar of it.
+    fn expose_outputs(&mut self) -> (Vec<Output>, Vec<(usize, u32)>) {
+        let group = self.group;
+        self.exposed_once(&group.outputs);
+        let (mut outputs, mut results) = (Vec::new(), Vec::new());
+        for exposed in &group.outputs {
+            if self.is_full() {
+                break;
+            }
+            let Some(Place { unit, part }) = self.resolve(&exposed.port, Side::Out) else {
+                continue;
+            };
+            let scalars = part.ty.scalar_count() as u32;
+            results.extend((part.first..part.first + scalars).map(|k| (unit, k)));
+            outputs.push(Output {
+                name: exposed.name.clone(),
+                ty: part.ty,
+            });
+        }
+        if group.outputs.is_empty() {
+            let message = match group.units.is_empty() {
+                true => "the group has no units",
+                false => "the group exposes no output, so nothing comes of it",
+            };
+            self.report(
+                Diagnostic::new(Code::EmptyGroup, Span::default(), message)
+                    .help("add units, and expose an output of one of them"),
+            );
+        }
+        self.within(results.len() as u64, Side::Out);
+        (outputs, results)
+    }
+
+    fn exposed_once(&mut self, list: &[Exposed]) {
+        let mut known: HashMap<&str, Span> = HashMap::new();
+        for exposed in list {
+            let name = exposed.name.as_str();
+            if let Some(earlier) = known.insert(name, exposed.span) {
+                let message = format!("the group exposes two things as `{name}`");
+                self.report(
+                    Diagnostic::new(Code::ExposedTwice, exposed.span, message)
+                        .here("the second one")
+                        .label(earlier, "the first one")
+                        .help("give each a name of its own"),
+                );
+            }
+        }
+    }
+
+    fn within(&mut self, scalars: u64, side: Side) {
+        if scalars > MAX_SHADER_SCALARS {
+            let message = format!(
+                "the exposed {}s of the group have {scalars} numbers together",
+                side.name()
+            );
+            self.report(
+                Diagnostic::new(Code::GroupTooLarge, Span::default(), message)
+                    .help(format!("{MAX_SHADER_SCALARS} is the limit")),
+            );
+        }
+    }
+
+    /// The units that results depend on, each behind those that feed it; else as they were added. Circles are reported, also among other units.
+    fn order(&mut self, results: &[(usize, u32)]) -> Vec<usize> {
+        let count = self.modules.len();
+        let mut takers = vec![Vec::new(); count];
+        let mut givers = vec![Vec::new(); count];
+        for (wire, &(from, to, _)) in self.wires.iter().enumerate() {
+            takers[from].push(to);
+            givers[to].push((from, wire));
+        }
+        let mut waits: Vec<usize> = givers.iter().map(Vec::len).collect();
+        let ready = (0..count).filter(|&unit| waits[unit] == 0);
+        let mut ready: BinaryHeap<Reverse<usize>> = ready.map(Reverse).collect();
+        let mut order = Vec::with_capacity(count);
+        while let Some(Reverse(unit)) = ready.pop() {
+            order.push(unit);
+            for &taker in &takers[unit] {
+                waits[taker] -= 1;
+                if waits[taker] == 0 {
+                    ready.push(Reverse(taker));
+                }
+            }
+        }
+        if order.len() < count {
+            self.circles(&waits, &givers);
+        }
+
+        let mut needed = vec![false; count];
+        let mut pending: Vec<usize> = results.iter().map(|&(unit, _)| unit).collect();
+        while let Some(unit) = pending.pop() {
+            if !std::mem::replace(&mut needed[unit], true) {
+                pending.extend(givers[unit].iter().map(|&(giver, _)| giver));
+            }
+        }
+        order.retain(|&unit| needed[unit]);
+        order
+    }
+
+    /// Reports circles among the units that wait for one another. Each of them is fed by another one of them, so that
+    /// following the wires backwards ends in a circle.
+    fn circles(&mut self, waits: &[usize], givers: &[Vec<(usize, usize)>]) {
+        let mut seen = HashSet::new();
+        for start in (0..waits.len()).filter(|&unit| waits[unit] > 0) {
+            let mut path: Vec<(usize, usize)> = Vec::new();
+            let mut places = HashMap::new();
+            let mut unit = start;
+            while seen.insert(unit) {
+                places.insert(unit, path.len());
+                let giver = givers[unit].iter().find(|(giver, _)| waits[*giver] > 0);
+                let &(giver, wire) = giver.expect("a unit that waits is fed by one that waits");
+                path.push((unit, wire));
+                unit = giver;
+            }
+            let Some(&first) = places.get(&unit) else {
+                continue;
+            };
+            let mut circle = path.split_off(first);
+            circle.reverse();
+            self.circle(&circle);
+        }
+    }
+
+    /// Each unit of a circle in the order of the wires, with the wire that feeds it.
+    fn circle(&mut self, circle: &[(usize, usize)]) {
+        let name = |&(unit, _): &(usize, usize)| format!("`{}`", self.group.units[unit].name);
+        let mut names: Vec<String> = circle.iter().take(MAX_LISTED).map(name).collect();
+        if circle.len() > MAX_LISTED {
+            names.push(format!("{} more", circle.len() - MAX_LISTED));
+        }
+        names.push(name(&circle[0]));
+        let message = match circle {
+            [(unit, _)] => format!("the unit `{}` feeds itself", self.group.units[*unit].name),
+            _ => format!("units feed each other in a circle: {}", names.join(" → ")),
+        };
+        let span = |&(_, wire): &(usize, usize)| self.wires[wire].2;
+        let mut diagnostic = Diagnostic::new(Code::UnitCycle, span(&circle[0]), message)
+            .here("closes the circle")
+            .help("leave out one of these connections");
+        for wire in circle.iter().skip(1).take(MAX_LISTED) {
+            diagnostic = diagnostic.label(span(wire), "part of it");
+        }
+        self.report(diagnostic);
+    }
+}
+
+impl Port {
+    /// What to call it.
+    fn name(&self) -> String {
+        format!("{}.{}", self.unit, self.path)
+    }
+}
+
+/// The known name that was probably meant.
+fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    if name.len() > MAX_LENGTH {
+        return None;
+    }
+    let near = |other: &&str| other.len().abs_diff(name.len()) <= 2;
+    known
+        .filter(near)
+        .take(MAX_COMPARED)
+        .map(|other| (strsim::damerau_levenshtein(name, other), other))
+        .filter(|(distance, other)| (1..=2).contains(distance) && *distance < other.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other)
+}
+
+/// Some names for people; `None` if there are none.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let mut names = names;
+    let mut list: Vec<String> = (names.by_ref().take(MAX_LISTED))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = names.count();
+    if more > 0 {
+        list.push(format!("{more} more"));
+    }
+    (!list.is_empty()).then(|| list.join(", "))
+}

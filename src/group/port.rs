@@ -1,0 +1,167 @@
+//! What a port is a part of, and what may be wired to what.
+
+use adumbra_frontend::check::implicit;
+use adumbra_ir::{Op, Scalar, Type};
+
+/// A part of an input or output: which of its scalars, and what they are together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) ty: Type,
+    pub(super) first: u32,
+}
+
+/// The part of a value that a path behind its name leads to: struct members, at last a component of a vector.
+///
+/// # Errors
+/// How far the path leads (its bytes), and what is there.
+pub(super) fn part(ty: &Type, path: Option<&str>) -> Result<Part, (usize, Type)> {
+    let mut part = Part {
+        ty: ty.clone(),
+        first: 0,
+    };
+    let Some(path) = path else { return Ok(part) };
+    let mut passed = 0;
+    for step in path.split('.') {
+        let inner = match &part.ty {
+            Type::Struct(s) => {
+                let mut first = part.first;
+                let mut members = s.members.iter();
+                let found = members.find(|(name, ty)| {
+                    let is = name == step;
+                    first += if is { 0 } else { ty.scalar_count() as u32 };
+                    is
+                });
+                found.map(|(_, ty)| (ty.clone(), first))
+            }
+            Type::Vector(n) => component(step, *n).map(|at| (Type::FLOAT, part.first + at)),
+            Type::Scalar(_) | Type::Matrix(_) | Type::Array(..) => None,
+        };
+        match inner {
+            Some((ty, first)) => part = Part { ty, first },
+            None => return Err((passed, part.ty)),
+        }
+        passed += step.len() + 1;
+    }
+    Ok(part)
+}
+
+fn component(name: &str, width: u8) -> Option<u32> {
+    let at = ["xyzw", "rgba"]
+        .iter()
+        .find_map(|set| set.find(name).filter(|_| name.len() == 1))?;
+    (at < width as usize).then_some(at as u32)
+}
+
+/// What may stand behind a dot, for people.
+pub(super) fn parts(ty: &Type) -> Vec<String> {
+    match ty {
+        Type::Struct(s) => s.members.iter().map(|(name, _)| name.clone()).collect(),
+        Type::Vector(n) => "xyzw"[..*n as usize].chars().map(String::from).collect(),
+        Type::Scalar(_) | Type::Matrix(_) | Type::Array(..) => Vec::new(),
+    }
+}
+
+/// Where a scalar of the receiver comes from: which scalar of the giver, and the rows that convert it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wire {
+    pub(super) from: u32,
+    pub(super) steps: &'static [Op],
+}
+
+/// How a value of one type becomes one of another, scalar by scalar; `None` if it cannot.
+pub(super) fn wires(from: &Type, to: &Type) -> Option<Vec<Wire>> {
+    let straight = |from| Wire { from, steps: &[] };
+    match (from, to) {
+        _ if from == to => Some((0..to.scalar_count() as u32).map(straight).collect()),
+        (Type::Scalar(from), Type::Scalar(to)) => {
+            let steps = implicit(*from, *to)?;
+            Some(vec![Wire { from: 0, steps }])
+        }
+        (Type::Scalar(from), Type::Vector(n)) => {
+            let steps = implicit(*from, Scalar::F32)?;
+            Some(vec![Wire { from: 0, steps }; *n as usize])
+        }
+        _ => None,
+    }
+}
+
+/// How to mend a connection that [`wires`] refuses.
+pub(super) fn mend(from: &Type, to: &Type, port: &str) -> String {
+    let is_number = |ty: &Type| match ty {
+        Type::Scalar(scalar) => !matches!(scalar, Scalar::Closure | Scalar::Resource),
+        _ => false,
+    };
+    match (from, to) {
+        (Type::Vector(_), Type::Scalar(Scalar::F32)) => {
+            format!("take one component, as in `{port}.x`")
+        }
+        (Type::Vector(_), Type::Vector(_)) => {
+            "put a unit between them that makes the one from the other".to_owned()
+        }
+        (Type::Scalar(Scalar::Closure), _) => {
+            "a closure can only go where one is wanted".to_owned()
+        }
+        (_, Type::Scalar(Scalar::Closure)) => {
+            "only a closure can go there: an output of type `closure`".to_owned()
+        }
+        _ if is_number(from) && is_number(to) => {
+            format!(
+                "put a unit between them that casts it: `shader cast({from} x, out {to} y) {{ y = ({to})x; }}`"
+            )
+        }
+        _ => match parts(from).first() {
+            Some(first) => format!("take a part of it, as in `{port}.{first}`"),
+            None => format!("only `{to}` can go there"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::types::StructType;
+    use std::sync::Arc;
+
+    fn hit() -> Type {
+        Type::Struct(Arc::new(StructType {
+            name: "hit".to_owned(),
+            members: vec![
+                ("n".to_owned(), Type::Scalar(Scalar::I32)),
+                ("p".to_owned(), Type::Vector(3)),
+            ],
+        }))
+    }
+
+    #[test]
+    fn paths_lead_to_members_and_components() {
+        let found = |path| part(&hit(), path).map(|part| (part.ty.to_string(), part.first));
+        assert_eq!(found(None), Ok(("hit".to_owned(), 0)));
+        assert_eq!(found(Some("n")), Ok(("int".to_owned(), 0)));
+        assert_eq!(found(Some("p")), Ok(("float3".to_owned(), 1)));
+        assert_eq!(found(Some("p.z")), Ok(("float".to_owned(), 3)));
+        assert_eq!(found(Some("p.g")), Ok(("float".to_owned(), 2)));
+        assert_eq!(found(Some("p.w")), Err((2, Type::Vector(3))));
+        assert_eq!(found(Some("p.xy")), Err((2, Type::Vector(3))));
+        assert_eq!(found(Some("p.")), Err((2, Type::Vector(3))));
+        assert_eq!(found(Some("n.x")), Err((2, Type::Scalar(Scalar::I32))));
+        assert_eq!(found(Some("")), Err((0, hit())));
+        assert_eq!(parts(&Type::Vector(2)), ["x", "y"]);
+    }
+
+    #[test]
+    fn numbers_convert_as_in_the_language_and_fill_vectors() {
+        let int = Type::Scalar(Scalar::I32);
+        let count = |from: &Type, to: &Type| wires(from, to).map(|wires| wires.len());
+        assert_eq!(wires(&int, &Type::FLOAT).unwrap()[0].steps, [Op::IToF]);
+        assert_eq!(count(&int, &Type::Vector(3)), Some(3));
+        assert_eq!(count(&Type::FLOAT, &Type::Vector(4)), Some(4));
+        assert_eq!(count(&hit(), &hit()), Some(4));
+        assert_eq!(count(&Type::FLOAT, &int), None);
+        assert_eq!(count(&Type::Scalar(Scalar::Bool), &Type::FLOAT), None);
+        assert_eq!(count(&Type::Vector(3), &Type::FLOAT), None);
+        assert_eq!(count(&Type::Vector(3), &Type::Vector(4)), None);
+        let closure = Type::Scalar(Scalar::Closure);
+        assert_eq!(count(&closure, &closure), Some(1));
+        assert_eq!(count(&closure, &Type::FLOAT), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! Inputs folded into a program: the passes run anew, on the module as it was before anything was known of shadows.
+
+use super::{Instance, Prepared, Program};
+use crate::compiler::back;
+use adumbra_ir::Diagnostic;
+use adumbra_ir::link;
+use adumbra_ir::module::Input;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why inputs cannot be folded into a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CannotFold {
+    /// The program was loaded: bytecode has nothing left to fold. Its inputs can be set all the same.
+    Loaded,
+    /// There is no input of this name.
+    Unknown(String),
+    /// What came of it needs too much memory.
+    TooLarge(Box<Diagnostic>),
+}
+
+impl fmt::Display for CannotFold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CannotFold::Loaded => f.write_str(
+                "inputs can be folded only into a program that was compiled; this one was loaded as bytecode",
+            ),
+            CannotFold::Unknown(name) => write!(f, "there is no input `{name}` to fold"),
+            CannotFold::TooLarge(diagnostic) => f.write_str(&diagnostic.message),
+        }
+    }
+}
+
+impl std::error::Error for CannotFold {}
+
+impl Instance {
+    /// The same with all inputs folded in: an instance of a program of its own, in which they are constants. Whatever depends on nothing else is
+    /// computed at once, and what only one of their values reaches is gone. Results are the same to the bit.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources};
+    /// let text = "shader s(float scale = 2.0, float power = 1.0, out float o) { o = global_value<uvw>.x * pow(scale, power); }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    /// let mut material = Instance::new(&program);
+    /// material.set("power", 3.0_f32)?;
+    ///
+    /// let folded = material.fold()?;
+    /// assert!(folded.program().inputs().is_empty());
+    /// assert!(folded.program().stats().bytecode_ops < program.stats().bytecode_ops);
+    ///
+    /// // What is still to be set stays an input.
+    /// let mut folded = material.fold_inputs(&["power"])?;
+    /// folded.set("scale", 4.0_f32)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the program was loaded: bytecode has nothing left to fold.
+    pub fn fold(&self) -> Result<Instance, CannotFold> {
+        self.fold_where(|_| true)
+    }
+
+    /// The same with some inputs folded in, by name. The others stay inputs, with the values that they have here.
+    ///
+    /// # Errors
+    /// If the program was loaded, or there is no such input.
+    pub fn fold_inputs(&self, names: &[&str]) -> Result<Instance, CannotFold> {
+        let inputs = self.program.inputs();
+        let mut names_in = names.iter();
+        if let Some(name) = names_in.find(|name| inputs.iter().all(|input| input.name != **name)) {
+            return Err(CannotFold::Unknown((*name).to_owned()));
+        }
+        self.fold_where(|input| names.contains(&input.name.as_str()))
+    }
+
+    fn fold_where(&self, folds: impl Fn(&Input) -> bool) -> Result<Instance, CannotFold> {
+        let inputs = self.program.inputs();
+        if !inputs.iter().any(&folds) {
+            return Ok(self.clone());
+        }
+        let prepared = self.program.prepared.as_ref();
+        let Prepared { module, options } = prepared.ok_or(CannotFold::Loaded)?;
+        let (mut constants, mut left, mut start) = (Vec::new(), Vec::new(), 0);
+        for input in inputs {
+            let words = &self.inputs[start..start + input.ty.scalar_count()];
+            start += words.len();
+            let folds = folds(input);
+            constants.push(folds.then_some(words));
+            left.extend(words.iter().filter(|_| !folds));
+        }
+        let back = back(link::bind(module, &constants), *options)
+            .map_err(|diagnostic| CannotFold::TooLarge(Box::new(diagnostic)))?;
+        let program = Program {
+            module: Some(back.module),
+            bytecode: Arc::new(back.bytecode),
+            layout: self.program.layout.clone(),
+            sources: self.program.sources.clone(),
+            warnings: self.program.warnings.clone(),
+            second_order: self.program.second_order.clone(),
+            prepared: back.prepared,
+            phases: self.program.phases + back.phases,
+        };
+        Ok(Instance {
+            inputs: left,
+            ..Instance::new(&Arc::new(program))
+        })
+    }
+}
