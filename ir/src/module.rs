@@ -277,7 +277,8 @@ pub enum InstKind {
     Shadow(Direction),
     /// `→ 0`: every element of the array becomes zero, with zero shadows.
     ArrayZero(ArrayId),
-    /// `→ 0`: elements and shadows of the second become those of the first. Same element type and length.
+    /// `→ 0`: elements and shadows of the second become those of the first. Same element type and length. With `i32 start → 0`, one may be
+    /// longer: the other is copied to or from as many of its elements, from `start` on; a part beyond an end is moved inside.
     ArrayCopy {
         /// Written.
         to: ArrayId,
@@ -381,7 +382,7 @@ impl InstKind {
             | InstKind::Global(..)
             | InstKind::Resource(_)
             | InstKind::Shadow(_) => true,
-            InstKind::Op(op) => !op.info().faulting,
+            InstKind::Op(op) => op.info().fault.is_none(),
             _ => false,
         }
     }

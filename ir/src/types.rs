@@ -118,7 +118,15 @@ impl fmt::Display for Type {
             Type::Scalar(Scalar::Resource) => f.write_str("shader_resource"),
             Type::Vector(n) => write!(f, "float{n}"),
             Type::Matrix(n) => write!(f, "float{n}x{n}"),
-            Type::Array(element, n) => write!(f, "{element}[{n}]"),
+            Type::Array(element, n) => {
+                // As it is declared, the outermost length comes first.
+                let (mut innermost, mut lengths) = (element, format!("[{n}]"));
+                while let Type::Array(element, n) = &**innermost {
+                    lengths.push_str(&format!("[{n}]"));
+                    innermost = element;
+                }
+                write!(f, "{innermost}{lengths}")
+            }
             Type::Struct(s) => f.write_str(&s.name),
         }
     }

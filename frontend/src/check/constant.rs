@@ -77,7 +77,7 @@ impl Types {
                 for component in 0..width {
                     let pick = |bits: &Bits| bits[if bits.len() == 1 { 0 } else { component }];
                     let args: SmallVec<[u32; 3]> = operands.iter().map(pick).collect();
-                    if row.info().faulting && row.faults(&args) {
+                    if row.faults(&args) {
                         return None;
                     }
                     out.push(row.value(&args));

@@ -114,10 +114,18 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// The variable that holds a constant array in this body.
+    /// An array that is, or is part of, a constant, as part of the variable that holds the constant in this body.
     fn constant_in_memory(&mut self, operand: &ast::Expr<'a>, value: Expr<'a>) -> Expr<'a> {
-        let ast::ExprKind::Name(symbol) = operand.kind else {
-            return value;
+        let symbol = match (operand.kind, value.kind) {
+            (ast::ExprKind::Name(symbol), ExprKind::Constants(_)) => symbol,
+            (ast::ExprKind::Member(operand, _), ExprKind::Member(inner, leaf)) => {
+                let inner = self.constant_in_memory(operand, *inner);
+                return Expr {
+                    kind: ExprKind::Member(self.keep(inner), leaf),
+                    ..value
+                };
+            }
+            _ => return value,
         };
         let Value::Constant(number) = self.names.value(symbol) else {
             return value;
@@ -219,16 +227,12 @@ impl<'a> Checker<'a, '_> {
         if index.is_error() {
             return Expr::error(span);
         }
-        if matches!(value.kind, ExprKind::Constants(_)) && self.types.has_arrays(value.ty) {
-            let element = Expr {
-                kind: ExprKind::Index(self.keep(value), self.keep(index)),
-                ty,
-                span,
-            };
-            if let (TypeKind::Scalar(_), Some(bits)) =
-                (self.types.kind(ty), self.fold_scalar(&element))
+        if is_constant(&value) && self.types.has_arrays(value.ty) {
+            // Outside of bodies nothing is in memory; inside them, rows of an array are best left there.
+            if (self.current == super::NO_FUNCTION || !self.types.has_arrays(ty))
+                && let Some(element) = self.constant_element(value, index, ty, span)
             {
-                return Expr::constant(ty, bits, span);
+                return element;
             }
             value = self.constant_in_memory(operand, value);
             if value.is_error() {
@@ -240,6 +244,23 @@ impl<'a> Checker<'a, '_> {
             ty,
             span,
         }
+    }
+
+    /// An element of a constant at a constant index in range.
+    fn constant_element(
+        &self,
+        value: Expr<'a>,
+        index: Expr<'a>,
+        ty: TypeId,
+        span: Span,
+    ) -> Option<Expr<'a>> {
+        let kind = ExprKind::Index(self.keep(value), self.keep(index));
+        let bits = self.types.fold(&Expr { kind, ty, span })?;
+        let kind = match (self.types.kind(ty), &bits[..]) {
+            (TypeKind::Scalar(_), &[bits]) => ExprKind::Constant(bits),
+            (_, bits) => ExprKind::Constants(self.arena.alloc_slice_copy(bits)),
+        };
+        Some(Expr { kind, ty, span })
     }
 
     fn member(&mut self, operand: &ast::Expr<'a>, name: ast::Name, span: Span) -> Expr<'a> {
@@ -283,6 +304,15 @@ impl<'a> Checker<'a, '_> {
             ty,
             span,
         }
+    }
+}
+
+/// Whether the value is a constant of the file or a member of one.
+fn is_constant(value: &Expr) -> bool {
+    match value.kind {
+        ExprKind::Constants(_) => true,
+        ExprKind::Member(inner, _) => is_constant(inner),
+        _ => false,
     }
 }
 

@@ -184,16 +184,14 @@ impl<'a> Checker<'a, '_> {
                 Named::Unknown => self.unknown_type(symbol, ty.span),
             },
         };
-        let mut dimensions = dimensions.iter().chain(ty.dimensions).rev();
-        if let Some(dimension) = dimensions.next() {
-            base = self.array_of(base, dimension, open);
+        // `float[2] w[3]` is what `float w[3][2]` is: 3 elements of 2. Only the outermost length can come from a list.
+        let mut dimensions = dimensions.iter().chain(ty.dimensions);
+        let outermost = dimensions.next();
+        for dimension in dimensions.rev() {
+            base = self.array_of(base, dimension, OpenLength::Unknown);
         }
-        if let Some(outer) = dimensions.next()
-            && base != TypeId::ERROR
-        {
-            let help = "use one array and compute the index: `w[i * n + j]`";
-            self.not_built(outer.span, "arrays of arrays are", help);
-            base = TypeId::ERROR;
+        if let Some(dimension) = outermost {
+            base = self.array_of(base, dimension, open);
         }
         base
     }
@@ -262,12 +260,7 @@ impl<'a> Checker<'a, '_> {
         if element == TypeId::ERROR || !self.can_hold(element, dimension.span) {
             return TypeId::ERROR;
         }
-        if self.types.has_arrays(element) {
-            let help = "use one array and compute the index: `w[i * n + j]`";
-            self.not_built(dimension.span, "arrays of arrays are", help);
-            return TypeId::ERROR;
-        }
-        let elements = u64::from(len) * u64::from(self.types.leaf_count(element));
+        let elements = u64::from(len) * self.types.scalar_count(element);
         if elements > MAX_ARRAY_ELEMENTS {
             self.report(
                 Diagnostic::new(
@@ -282,7 +275,10 @@ impl<'a> Checker<'a, '_> {
         }
         match self.types.array(element, len) {
             Ok(ty) => ty,
-            Err(_) => self.too_large(dimension.span, "too many large types"),
+            Err(_) => self.too_large(
+                dimension.span,
+                "this array has too many parts, or is nested too deeply",
+            ),
         }
     }
 

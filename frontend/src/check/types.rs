@@ -2,7 +2,8 @@
 //!
 //! Invariants: equal types have one [`TypeId`], so comparing ids compares types; the simple types have fixed ids; a struct is equal
 //! to itself alone. Every type knows its *leaves*: the scalars and the scalar arrays that a value of it is made of, in order, which is
-//! what lowering turns it into. No type has more than [`MAX_LEAVES`] leaves or is deeper
+//! what lowering turns it into. Arrays within arrays are one: a leaf of a part becomes an array of those of all parts, one behind the
+//! other. No type has more than [`MAX_LEAVES`] leaves or is deeper
 //! than [`MAX_TYPE_DEPTH`].
 
 use crate::interner::{Interner, Symbol};
@@ -241,9 +242,9 @@ impl Types {
         Ok(TypeId(self.entries.len() as u32 - 1))
     }
 
-    /// The type of `len` elements, at least 1, of a type without arrays.
+    /// The type of `len` elements, at least 1. The caller bounds the number of scalars.
     pub fn array(&mut self, element: TypeId, len: u32) -> Result<TypeId, TooLarge> {
-        debug_assert!(len > 0 && !self.has_arrays(element));
+        debug_assert!(len > 0);
         if let Some(&known) = self.arrays.get(&(element, len)) {
             return Ok(known);
         }
@@ -252,7 +253,7 @@ impl Types {
         self.leaves
             .extend_from_within(leaves.0 as usize..leaves.1 as usize);
         for leaf in &mut self.leaves[first..] {
-            leaf.len = len;
+            leaf.len = leaf.len.max(1) * len;
         }
         let ty = self.add(TypeKind::Array(element, len), depth + 1, first)?;
         self.arrays.insert((element, len), ty);
@@ -304,7 +305,15 @@ impl Types {
             TypeKind::Scalar(scalar) => adumbra_ir::Type::Scalar(scalar).to_string(),
             TypeKind::Vector(n) => format!("float{n}"),
             TypeKind::Struct(number) => interner.name(self.struct_name(number)).to_owned(),
-            TypeKind::Array(element, len) => format!("{}[{len}]", self.name(element, interner)),
+            TypeKind::Array(mut element, len) => {
+                // As it is declared, the outermost length comes first.
+                let mut lengths = format!("[{len}]");
+                while let TypeKind::Array(inner, len) = self.kind(element) {
+                    lengths.push_str(&format!("[{len}]"));
+                    element = inner;
+                }
+                self.name(element, interner) + &lengths
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use super::function::{Body, Values};
 use crate::check::tree::{Expr, ExprKind, Swizzle};
 use crate::check::types::{Leaf, TypeId, TypeKind};
 use adumbra_ir::module::{ArrayId, InstKind, ValueId};
-use adumbra_ir::{Scalar, Span};
+use adumbra_ir::{Op, Scalar, Span};
 
 /// A part of a variable or of a value.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Access {
     base: Base,
     /// The first leaf, and how many.
     leaves: (u32, u32),
-    /// The element of the arrays that the leaves are.
+    /// Which of the parts that lie one behind the other in the arrays that the leaves are.
     element: Option<ValueId>,
     pick: Pick,
     /// The type before picking components.
@@ -100,9 +100,10 @@ impl<'a> Body<'_, '_, 'a> {
 
     fn indexed(&mut self, inner: &Expr<'a>, index: &Expr<'a>, expr: &Expr<'a>) -> Access {
         let access = self.access(inner);
-        if let TypeKind::Array(element, _) = self.types().kind(inner.ty) {
+        if let TypeKind::Array(element, len) = self.types().kind(inner.ty) {
+            let index = self.element(&access, element, len, index, expr.span);
             return Access {
-                element: Some(self.value(index)),
+                element: Some(index),
                 ty: element,
                 ..access
             };
@@ -135,6 +136,31 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
+    /// The number of an element among the parts of its type, `access` being the array.
+    fn element(
+        &mut self,
+        access: &Access,
+        element: TypeId,
+        len: u32,
+        index: &Expr<'a>,
+        span: Span,
+    ) -> ValueId {
+        let value = self.value(index);
+        if access.element.is_none() && !self.types().has_arrays(element) {
+            // Access to the element itself sees to the range.
+            return value;
+        }
+        let len = self.builder.int(len as i32, span);
+        let value = self.builder.op(Op::Index, &[value, len], span);
+        match access.element {
+            None => value,
+            Some(outer) => {
+                let before = self.builder.op(Op::IMul, &[outer, len], span);
+                self.builder.op(Op::IAdd, &[before, value], span)
+            }
+        }
+    }
+
     fn leaf(&self, access: &Access, leaf: u32) -> Slot {
         let index = access.leaves.0 + leaf;
         match &access.base {
@@ -143,8 +169,8 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// One leaf, out of its array if it is an element.
-    fn read_leaf(&mut self, access: &Access, leaf: u32, scalar: Scalar, span: Span) -> Slot {
+    /// One leaf that is a scalar, out of its array if it is an element.
+    fn read_scalar(&mut self, access: &Access, leaf: u32, scalar: Scalar, span: Span) -> Slot {
         let slot = self.leaf(access, leaf);
         match access.element {
             None => slot,
@@ -152,7 +178,18 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    fn write_leaf(&mut self, access: &Access, leaf: u32, value: ValueId, span: Span) {
+    /// One leaf; an array that is part of a longer one is copied out.
+    fn read_leaf(&mut self, access: &Access, index: u32, leaf: Leaf, span: Span) -> Slot {
+        let Some(element) = access.element.filter(|_| leaf.len > 0) else {
+            return self.read_scalar(access, index, leaf.scalar, span);
+        };
+        let part = self.new_array(leaf, None, span, None);
+        let start = self.start_of(element, leaf, span);
+        self.copy_part(part, self.leaf(access, index).array(), start, span);
+        part.into()
+    }
+
+    fn write_scalar(&mut self, access: &Access, leaf: u32, value: ValueId, span: Span) {
         match access.element {
             None => self.set(access.leaves.0 + leaf, value),
             Some(index) => {
@@ -163,19 +200,39 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// The leaves of the part; for arrays, the arrays themselves.
+    fn write_leaf(&mut self, access: &Access, index: u32, leaf: Leaf, value: Slot, span: Span) {
+        if leaf.len == 0 {
+            return self.write_scalar(access, index, value.value(), span);
+        }
+        let to = self.leaf(access, index).array();
+        match access.element {
+            None => self.copy_array(to, value.array(), span),
+            Some(element) => {
+                let start = self.start_of(element, leaf, span);
+                self.copy_part(to, value.array(), start, span);
+            }
+        }
+    }
+
+    /// Where an array that is the part numbered `element` of a longer one begins in it.
+    fn start_of(&mut self, element: ValueId, leaf: Leaf, span: Span) -> ValueId {
+        let len = self.builder.int(leaf.len as i32, span);
+        self.builder.op(Op::IMul, &[element, len], span)
+    }
+
+    /// The leaves of the part; for arrays, the arrays themselves, or copies of what is part of a longer one.
     pub(super) fn read(&mut self, access: &Access, span: Span) -> Values {
         match access.pick {
             Pick::All => {
                 let leaves = self.leaves(access.ty);
                 let all = (0..).zip(leaves);
-                all.map(|(i, leaf)| self.read_leaf(access, i, leaf.scalar, span))
+                all.map(|(i, &leaf)| self.read_leaf(access, i, leaf, span))
                     .collect()
             }
             Pick::Some(swizzle) => {
                 let picked = swizzle.as_slice().iter();
                 picked
-                    .map(|&c| self.read_leaf(access, u32::from(c), Scalar::F32, span))
+                    .map(|&c| self.read_scalar(access, u32::from(c), Scalar::F32, span))
                     .collect()
             }
             Pick::Indexed(index) => {
@@ -190,18 +247,13 @@ impl<'a> Body<'_, '_, 'a> {
         debug_assert!(matches!(access.base, Base::Variable));
         match access.pick {
             Pick::All => {
-                for ((i, leaf), value) in (0..).zip(self.leaves(access.ty)).zip(values) {
-                    if leaf.len > 0 {
-                        let to = self.leaf(access, i).array();
-                        self.copy_array(to, value.array(), span);
-                    } else {
-                        self.write_leaf(access, i, value.value(), span);
-                    }
+                for ((i, &leaf), &value) in (0..).zip(self.leaves(access.ty)).zip(values) {
+                    self.write_leaf(access, i, leaf, value, span);
                 }
             }
             Pick::Some(swizzle) => {
                 for (&component, value) in swizzle.as_slice().iter().zip(values) {
-                    self.write_leaf(access, u32::from(component), value.value(), span);
+                    self.write_scalar(access, u32::from(component), value.value(), span);
                 }
             }
             Pick::Indexed(index) => {
@@ -212,7 +264,7 @@ impl<'a> Body<'_, '_, 'a> {
                 for component in 0..access.ty.float_count() {
                     let at = self.builder.int(component as i32, span);
                     let value = self.load(array, Scalar::F32, at, span);
-                    self.write_leaf(access, component, value, span);
+                    self.write_scalar(access, component, value, span);
                 }
             }
         }
@@ -226,7 +278,9 @@ impl<'a> Body<'_, '_, 'a> {
         };
         let array = self.new_array(leaf, None, span, None);
         for component in 0..leaf.len {
-            let value = self.read_leaf(access, component, Scalar::F32, span).value();
+            let value = self
+                .read_scalar(access, component, Scalar::F32, span)
+                .value();
             self.store(array, component, value, span);
         }
         array

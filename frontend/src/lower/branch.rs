@@ -208,7 +208,7 @@ fn spend(left: &mut u32, count: u32) -> bool {
 fn is_cheap_row(row: Op) -> bool {
     match row {
         Op::Neg | Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max | Op::Abs | Op::Saturate => true,
-        _ => !row.info().differentiable() && !row.info().faulting,
+        _ => !row.info().differentiable() && row.info().fault.is_none(),
     }
 }
 

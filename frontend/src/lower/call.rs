@@ -1,6 +1,7 @@
 //! Calls: `out` and `inout` arguments are copied in and out, from left to right.
 
 use super::access::Access;
+use super::environment::Slot;
 use super::function::{Body, Values};
 use crate::ast::Direction;
 use crate::check::tree::{Expr, ExprKind, FunctionId, Param};
@@ -20,7 +21,7 @@ impl<'a> Body<'_, '_, 'a> {
         let function = &self.shared.program.functions[callee.0 as usize];
         let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
         let mut arrays: Vec<ArrayId> = Vec::new();
-        let mut outputs: SmallVec<[(&Param, Access); 4]> = SmallVec::new();
+        let mut outputs: SmallVec<[(&Param, Access, Values); 4]> = SmallVec::new();
         for (index, (param, arg)) in function.params.iter().zip(args).enumerate() {
             if param.direction == Direction::In {
                 let values = self.values(arg);
@@ -29,10 +30,10 @@ impl<'a> Body<'_, '_, 'a> {
                 continue;
             }
             let access = self.access(arg);
-            let has_arrays = self.types().has_arrays(param.ty);
-            if param.direction == Direction::InOut || has_arrays {
-                let values = self.read(&access, span);
-                for (leaf, slot) in self.leaves(param.ty).iter().zip(values) {
+            let mut values = Values::new();
+            if param.direction == Direction::InOut || self.types().has_arrays(param.ty) {
+                values = self.read(&access, span);
+                for (leaf, slot) in self.leaves(param.ty).iter().zip(&values) {
                     match (leaf.len, param.direction) {
                         (0, Direction::InOut) => scalars.push(slot.value()),
                         (0, _) => {}
@@ -40,7 +41,7 @@ impl<'a> Body<'_, '_, 'a> {
                     }
                 }
             }
-            outputs.push((param, access));
+            outputs.push((param, access, values));
         }
         let returned = self.leaves(ty);
         let mut value = Values::new();
@@ -51,7 +52,7 @@ impl<'a> Body<'_, '_, 'a> {
         }
         let returned_scalars = returned.iter().filter(|leaf| leaf.len == 0);
         let mut results: SmallVec<[Scalar; 8]> = returned_scalars.map(|leaf| leaf.scalar).collect();
-        for (param, _) in &outputs {
+        for (param, ..) in &outputs {
             let leaves = self.leaves(param.ty).iter().filter(|leaf| leaf.len == 0);
             results.extend(leaves.map(|leaf| leaf.scalar));
         }
@@ -64,8 +65,8 @@ impl<'a> Body<'_, '_, 'a> {
             _ => made.next().expect("an array for each array leaf"),
         });
         let value: Values = value.collect();
-        for (param, access) in outputs {
-            self.receive_output(param, &access, &mut results, span);
+        for (param, access, passed) in outputs {
+            self.receive_output(param, &access, passed, &mut results, span);
         }
         value
     }
@@ -93,21 +94,17 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// Writes what an `out` or `inout` parameter gave back. Arrays were written in place.
+    /// Writes what an `out` or `inout` parameter gave back. Whole arrays were written in place, parts of longer ones as copies.
     fn receive_output(
         &mut self,
         param: &Param,
         access: &Access,
+        mut values: Values,
         results: &mut impl Iterator<Item = ValueId>,
         span: Span,
     ) {
         let leaves = self.leaves(param.ty);
-        if !self.types().has_arrays(param.ty) {
-            let values: Values = results.take(leaves.len()).map(Into::into).collect();
-            self.write(access, &values, span);
-            return;
-        }
-        let mut values = self.read(access, span);
+        values.resize(leaves.len(), Slot::EMPTY);
         for (leaf, slot) in leaves.iter().zip(&mut values) {
             if leaf.len == 0 {
                 *slot = results.next().expect("a result for each scalar").into();

@@ -69,23 +69,30 @@ pub(super) fn lower(
 
 /// Calls `f` for each scalar of a value in the order of the host's types: its leaf and, in an array, its element.
 pub(super) fn host_order(types: &Types, ty: TypeId, f: &mut impl FnMut(u32, Option<u32>)) {
-    host_order_from(types, ty, 0, f);
+    host_order_from(types, ty, 0, None, f);
 }
 
-fn host_order_from(types: &Types, ty: TypeId, first: u32, f: &mut impl FnMut(u32, Option<u32>)) {
+/// The same for the part of a value whose first leaf is `first` and whose elements begin with the one numbered `at`.
+pub(super) fn host_order_from(
+    types: &Types,
+    ty: TypeId,
+    first: u32,
+    at: Option<u32>,
+    f: &mut impl FnMut(u32, Option<u32>),
+) {
     match types.kind(ty) {
         TypeKind::Array(element, len) => {
-            let leaves = types.leaf_count(element);
             for index in 0..len {
-                (first..first + leaves).for_each(|leaf| f(leaf, Some(index)));
+                let at = at.unwrap_or(0) * len + index;
+                host_order_from(types, element, first, Some(at), f);
             }
         }
         TypeKind::Struct(number) => {
             for member in types.members(number) {
-                host_order_from(types, member.ty, first + member.leaf, f);
+                host_order_from(types, member.ty, first + member.leaf, at, f);
             }
         }
-        _ => (first..first + types.leaf_count(ty)).for_each(|leaf| f(leaf, None)),
+        _ => (first..first + types.leaf_count(ty)).for_each(|leaf| f(leaf, at)),
     }
 }
 

@@ -5,9 +5,9 @@
 use super::environment::Slot;
 use super::function::{Body, Values, host_order};
 use crate::check::tree::{Expr, ExprKind, LocalId};
-use crate::check::types::TypeId;
+use crate::check::types::{TypeId, TypeKind};
 use adumbra_ir::Span;
-use adumbra_ir::module::{ArrayId, InstKind};
+use adumbra_ir::module::{ArrayId, InstKind, ValueId};
 
 impl<'a> Body<'_, '_, 'a> {
     /// A declaration: the variable begins with its value, or zero.
@@ -50,9 +50,7 @@ impl<'a> Body<'_, '_, 'a> {
             ExprKind::List(items) => {
                 self.clear(room, expr.ty, is_new, span);
                 for (index, item) in (0..).zip(items) {
-                    for (array, value) in room.iter().zip(self.values(item)) {
-                        self.store(array.array(), index, value.value(), span);
-                    }
+                    self.fill_element(room, index, item);
                 }
             }
             ExprKind::Constants(bits) => {
@@ -93,6 +91,44 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
+    /// Sets the parts numbered `at` of the arrays `room`, which are zero.
+    fn fill_element(&mut self, room: &[Slot], at: u32, expr: &Expr<'a>) {
+        let span = expr.span;
+        match expr.kind {
+            ExprKind::Zero => {}
+            ExprKind::List(items) => {
+                let TypeKind::Array(_, len) = self.types().kind(expr.ty) else {
+                    unreachable!("a list is an array")
+                };
+                for (index, item) in (at * len..).zip(items) {
+                    self.fill_element(room, index, item);
+                }
+            }
+            ExprKind::Gather(parts) => {
+                let mut rest = room;
+                for part in parts {
+                    let count = self.types().leaf_count(part.ty) as usize;
+                    let (room, behind) = rest.split_at(count);
+                    self.fill_element(room, at, part);
+                    rest = behind;
+                }
+            }
+            _ => {
+                let values = self.values(expr);
+                for ((leaf, array), value) in self.leaves(expr.ty).iter().zip(room).zip(values) {
+                    let array = array.array();
+                    match leaf.len {
+                        0 => self.store(array, at, value.value(), span),
+                        len => {
+                            let start = self.builder.int((at * len) as i32, span);
+                            self.copy_part(array, value.array(), start, span);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     fn clear(&mut self, room: &mut [Slot], ty: TypeId, is_new: bool, span: Span) {
         for (room, leaf) in room.iter_mut().zip(self.leaves(ty)) {
             if leaf.len == 0 {
@@ -109,6 +145,12 @@ impl<'a> Body<'_, '_, 'a> {
             let kind = InstKind::ArrayCopy { to, from };
             self.builder.inst(kind, [], [], span);
         }
+    }
+
+    /// The shorter array becomes, or is taken from, the part of the longer that begins at `start`.
+    pub(super) fn copy_part(&mut self, to: ArrayId, from: ArrayId, start: ValueId, span: Span) {
+        let kind = InstKind::ArrayCopy { to, from };
+        self.builder.inst(kind, [start], [], span);
     }
 
     /// Room for a value that no variable holds.

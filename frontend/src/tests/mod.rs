@@ -1,5 +1,6 @@
 //! Programs from text to IR, evaluated by the reference evaluator.
 
+mod arrays;
 mod declarations;
 mod errors;
 mod flow;

@@ -465,7 +465,7 @@ impl Generator<'_> {
     /// An operand where the row is tame, nearly always.
     fn operand(&mut self, row: &WrittenRow, place: usize, ty: &Ty, depth: u32) -> Expr {
         let operand = self.expression(ty, depth);
-        let divisor = row.op.info().faulting && place == 1;
+        let divisor = row.op.info().fault.is_some() && place == 1;
         if self.wild(16) {
             return operand;
         }

@@ -104,18 +104,10 @@ impl Generator<'_> {
         let element = match self.choices.weighted(&[6, 2, 2, 2]) {
             1 => Ty::Vector(3),
             2 => Ty::Int,
-            3 => self.struct_without_arrays().unwrap_or(Ty::Float),
+            3 if !self.structs.is_empty() => Ty::Struct(self.choices.below(self.structs.len())),
             _ => Ty::Float,
         };
         Ty::Array(Box::new(element), self.choices.between(2, 8) as usize)
-    }
-
-    /// A struct that arrays may hold: there are no arrays of arrays.
-    fn struct_without_arrays(&mut self) -> Option<Ty> {
-        let able: Vec<usize> = (0..self.structs.len())
-            .filter(|&i| !Ty::Struct(i).has_arrays(&self.structs))
-            .collect();
-        (!able.is_empty()).then(|| Ty::Struct(*self.choices.pick(&able)))
     }
 
     fn parameter(&mut self) -> Parameter {

@@ -197,9 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn every_row_can_be_written() {
+    fn every_row_can_be_written_but_indices() {
         for &op in Op::ALL {
-            assert!(WrittenRow::of(op).is_some(), "{}", op.info().name);
+            let written = WrittenRow::of(op).is_some();
+            assert_eq!(written, op != Op::Index, "{}", op.info().name);
         }
     }
 

@@ -339,6 +339,22 @@ impl<'a, F: Number> Machine<'a, F> {
         self.frame().arrays[to.index()] = elements;
     }
 
+    /// Copies the shorter array to or from the part of the longer that begins at `start`, moved so that it lies inside.
+    fn copy_array(&mut self, to: ArrayId, from: ArrayId, start: i32) {
+        let arrays = &self.frame().arrays;
+        let (mut elements, source) = (arrays[to.index()].clone(), &arrays[from.index()]);
+        let (longer, shorter) = match elements.len() > source.len() {
+            true => (elements.len(), source.len()),
+            false => (source.len(), elements.len()),
+        };
+        let start = usize::try_from(start).unwrap_or(0).min(longer - shorter);
+        match elements.len() > source.len() {
+            true => elements[start..start + shorter].copy_from_slice(source),
+            false => elements.copy_from_slice(&source[start..start + shorter]),
+        }
+        self.set_array(to, elements);
+    }
+
     /// An index within an array.
     fn index(&mut self, array: ArrayId, index: Slot<F>, span: Span) -> usize {
         let last = self.function().arrays[array.index()].len - 1;
@@ -374,8 +390,8 @@ impl<'a, F: Number> Machine<'a, F> {
                 return Ok(Vec::new());
             }
             InstKind::ArrayCopy { to, from } => {
-                let elements = self.frame().arrays[from.index()].clone();
-                self.set_array(to, elements);
+                let start = args.first().map_or(0, |start| start.word as i32);
+                self.copy_array(to, from, start);
                 return Ok(Vec::new());
             }
             InstKind::Load(array) => {
@@ -428,8 +444,10 @@ impl<'a, F: Number> Machine<'a, F> {
         let info = op.info();
         let mut value = F::apply(op, args);
         if !info.differentiable() {
-            if info.faulting && op.faults(&operand_bits(op, args)) {
-                self.fault(FaultKind::DivisionByZero, inst.span);
+            if let Some(kind) = info.fault
+                && op.faults(&operand_bits(op, args))
+            {
+                self.fault(kind, inst.span);
             }
             if info.operands.contains(&Kind::Float) {
                 self.record(value.word.into());

@@ -377,6 +377,26 @@ fn arrays_hold_the_shadows_they_are_laid_out_for() {
 }
 
 #[test]
+fn a_part_of_an_array_is_copied_to_or_from_a_shorter_one() {
+    let read = |start: i32, at: i32| {
+        let module = module(
+            &format!(
+                "fn main() -> (i32) ^0 {{ array &0: i32[5] array &1: i32[2]
+                   %0: i32 = const 1 %1: i32 = const 3 %2: i32 = const 4 %3: i32 = const {start} %4: i32 = const {at} %6: i32 = const 0
+                   store &0[%1], %1 store &0[%2], %2 array_copy &1, &0, %1
+                   array_copy &0, &1, %3 array_copy &0, &0, %2 %5: i32 = load &0[%4] return %5 }}"
+            ),
+            "output o: int",
+        );
+        int_output(&module, 0, Limits::default())
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(|at| read(1, at).0), [0, 3, 4, 3, 4]);
+    assert_eq!([0, 1].map(|at| read(-7, at).0), [3, 4]);
+    assert_eq!([2, 3, 4].map(|at| read(9, at).0), [0, 3, 4]);
+    assert_eq!(read(9, 3).1, []);
+}
+
+#[test]
 fn calls_hand_over_the_lanes_that_both_sides_have() {
     let with = |param: &str, result: &str, array: &str| {
         let module = module(

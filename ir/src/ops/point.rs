@@ -76,7 +76,7 @@ impl OpVisitor for Faults<'_> {
         false
     }
     fn word<R: WordRow<N>, const N: usize>(self) -> bool {
-        R::INFO.faulting && R::faults::<u32>(std::array::from_fn(|i| self.0[i]))
+        R::INFO.fault.is_some() && R::faults::<u32>(std::array::from_fn(|i| self.0[i]))
     }
 }
 

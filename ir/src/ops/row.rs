@@ -4,6 +4,7 @@
 //! Its parts are written down once, here in the table; interpreters, folding, documentation and tests derive from them.
 
 use super::field::{Field, Lane, Word};
+use crate::host::FaultKind;
 use crate::types::Scalar;
 
 /// The type of an operand or result of a row. Every `Int` and every `Word` of one row stands for the same type.
@@ -99,8 +100,8 @@ pub struct Info {
     pub kink: &'static str,
     /// Whether a partial can be infinite or NaN at finite operands: then a term whose shadow is 0 is 0.
     pub singular: bool,
-    /// Whether it can fault.
-    pub faulting: bool,
+    /// The fault that it can give, if any.
+    pub fault: Option<FaultKind>,
     /// Types of the operands. A float row may have `Bool` operands: they reach it as 0 or 1.
     pub operands: &'static [Kind],
     /// Type of the result.
@@ -122,7 +123,7 @@ impl Info {
         class: Class::Smooth,
         kink: "",
         singular: false,
-        faulting: false,
+        fault: None,
         operands: &[Kind::Float],
         result: Kind::Float,
         test: &[],
@@ -182,7 +183,7 @@ pub trait WordRow<const N: usize>: Copy + Default + 'static {
     /// What every engine computes.
     fn value<W: Word>(args: [W; N]) -> W;
 
-    /// Where it faults, for rows marked so. The value is defined there all the same.
+    /// Where it gives its [`Info::fault`], for rows that have one. The value is defined there all the same.
     fn faults<W: Word>(args: [W; N]) -> W::Mask {
         let never = args[0].lit(0);
         never.same(never.lit(1))

@@ -4,20 +4,21 @@
 
 use super::field::{Field, Lane, Word};
 use super::row::{Class, Info, Kind, WordRow};
+use crate::host::FaultKind;
 
 /// Counts operands, so that rows needn't.
 macro_rules! count {
     ($($x:ident)*) => { [$(stringify!($x)),*].len() };
 }
 
-/// One row: name, how it is written, operand names and kinds, result; what it means; what engines do; where it faults.
+/// One row: name, how it is written, operand names and kinds, result; what it means; what engines do; its fault, and where.
 macro_rules! rows {
     ($(
         $(#[doc = $doc:literal])+
         $row:ident = $name:literal, $usage:literal, ($($operand:ident: $kind:ident),+) -> $result:ident {
             spec: $spec:expr,
             value: $value:expr
-            $(, faults: $faults:expr)? $(,)?
+            $(, $fault:ident: $faults:expr)? $(,)?
         }
     )*) => { $(
         $(#[doc = $doc])+
@@ -33,7 +34,7 @@ macro_rules! rows {
                 class: Class::Discrete,
                 kink: "",
                 singular: false,
-                faulting: rows!(@faulting $($faults)?),
+                fault: rows!(@fault $($fault)?),
                 operands: &[$(Kind::$kind),+],
                 result: Kind::$result,
                 test: &[],
@@ -52,8 +53,8 @@ macro_rules! rows {
             rows!(@faults ($($operand),+) $($faults)?);
         }
     )* };
-    (@faulting) => { false };
-    (@faulting $faults:expr) => { true };
+    (@fault) => { None };
+    (@fault $fault:ident) => { Some(FaultKind::$fault) };
     (@faults ($($operand:ident),+)) => {};
     (@faults ($($operand:ident),+) $faults:expr) => {
         #[inline(always)]
@@ -93,7 +94,7 @@ rows! {
             a,
             b,
         ),
-        faults: b.same(b.lit(0)),
+        DivisionByZero: b.same(b.lit(0)),
     }
     /// Remainder of the truncated signed quotient, with the sign of a; 0 and a fault where b is 0.
     IRem = "irem", "a % b", (a: I32, b: I32) -> I32 {
@@ -103,19 +104,29 @@ rows! {
             a,
             b,
         ),
-        faults: b.same(b.lit(0)),
+        DivisionByZero: b.same(b.lit(0)),
     }
     /// Truncated unsigned quotient; 0 and a fault where b is 0.
     UDiv = "udiv", "a / b", (a: U32, b: U32) -> U32 {
         spec: if b == 0 { 0 } else { (u64::from(a) / u64::from(b)) as u32 },
         value: W::call_out(|a, b| a.checked_div(b).unwrap_or(0), a, b),
-        faults: b.same(b.lit(0)),
+        DivisionByZero: b.same(b.lit(0)),
     }
     /// Remainder of the unsigned quotient; 0 and a fault where b is 0.
     URem = "urem", "a % b", (a: U32, b: U32) -> U32 {
         spec: if b == 0 { 0 } else { (u64::from(a) % u64::from(b)) as u32 },
         value: W::call_out(|a, b| a.checked_rem(b).unwrap_or(0), a, b),
-        faults: b.same(b.lit(0)),
+        DivisionByZero: b.same(b.lit(0)),
+    }
+    /// An index into n elements: i if it is one of them, else the nearest and a fault; 0 and a fault where there are none.
+    Index = "index", "[i]", (i: I32, n: I32) -> I32 {
+        spec: (i64::from(i as i32)).min(i64::from(n as i32) - 1).max(0) as u32,
+        value: {
+            let last = W::select(i.lt_signed(n), i, n.minus(n.lit(1)));
+            let some = n.lit(0).lt_signed(n) & n.lit(0).lt_signed(last);
+            W::select(some, last, n.lit(0))
+        },
+        IndexOutOfRange: !(!i.lt_signed(i.lit(0)) & i.lt_signed(n)),
     }
     /// Bitwise and; on truth values, both.
     And = "and", "a & b", (a: Word, b: Word) -> Word {

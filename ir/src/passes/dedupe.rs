@@ -40,7 +40,7 @@ impl Key {
                 words[0] = bits;
                 function.value(inst.results.first).ty as u32
             }
-            InstKind::Op(op) if !op.info().faulting => {
+            InstKind::Op(op) if op.info().fault.is_none() => {
                 for (word, arg) in words.iter_mut().zip(&inst.args) {
                     *word = arg.0;
                 }

@@ -192,12 +192,18 @@ impl Maker<'_> {
                 let (to, from) = (self.array(), self.array());
                 let arrays = &self.b.function().arrays;
                 let shape = |a: ArrayId| (arrays[a.index()].element, arrays[a.index()].len);
-                let kind = if shape(to) == shape(from) {
-                    InstKind::ArrayCopy { to, from }
+                let (copy, alike) = (
+                    InstKind::ArrayCopy { to, from },
+                    shape(to).0 == shape(from).0,
+                );
+                if shape(to) == shape(from) && !self.random.one_in(4) {
+                    self.keep(copy, &[], &[]);
+                } else if alike {
+                    let start = self.value(I32);
+                    self.keep(copy, &[start], &[]);
                 } else {
-                    InstKind::ArrayZero(to)
-                };
-                self.keep(kind, &[], &[]);
+                    self.keep(InstKind::ArrayZero(to), &[], &[]);
+                }
             }
             15 | 16 => {
                 let channels = self.random.pick(&[Channels::Color, Channels::Alpha]);
@@ -398,7 +404,12 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
         .arrays
         .iter()
         .map(|&(element, len, mode)| (element, len, Some(mode)));
-    let locals = [(F32, 4, None), (I32, 3, None), (F32, 4, None)];
+    let locals = [
+        (F32, 4, None),
+        (I32, 3, None),
+        (F32, 4, None),
+        (F32, 7, None),
+    ];
     for (element, len, mode) in params.chain(locals) {
         m.b.array(Array {
             element,

@@ -46,9 +46,12 @@ impl<'a> Checker<'a> {
                 self.check_results(inst, &[], None);
             }
             InstKind::ArrayCopy { to, from } => {
-                self.check_operands(inst, &[]);
+                let whole = inst.args.is_empty();
+                self.check_operands(inst, if whole { &[] } else { &[I32] });
                 if let (Some(to), Some(from)) = (self.array(*to), self.array(*from)) {
-                    self.same_shape(to, from, Rule::Operands);
+                    let len = if whole { from.len } else { to.len };
+                    let part = Array { len, ..*from };
+                    self.same_shape(to, &part, Rule::Operands);
                 }
                 self.check_results(inst, &[], None);
             }

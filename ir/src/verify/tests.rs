@@ -234,7 +234,7 @@ fn operands() {
     let kinds = [
         "%1: f32 = const 1.0",
         "array_zero &0",
-        "array_copy &0, &0",
+        "array_copy &0, &0, %0",
         "block ^1 { yield }",
         "%1: resource = resource tab",
         "%1: f32 = global uvw[0]",

@@ -2,6 +2,7 @@
 
 use crate::draw::*;
 use adumbra_ir::Op;
+use adumbra_ir::host::FaultKind;
 use adumbra_ir::ops::row::Kind;
 
 const EDGES: &[u32] = &[
@@ -35,7 +36,13 @@ fn check(op: Op, operands: &[u32]) {
         same(op, got, want),
         "{name}{operands:x?} is {got:#x}, should be {want:#x}"
     );
-    let faults = op.info().faulting && operands[1] == 0;
+    let faults = match op.info().fault {
+        Some(FaultKind::DivisionByZero) => operands[1] == 0,
+        Some(FaultKind::IndexOutOfRange) => {
+            !(0..operands[1] as i32).contains(&(operands[0] as i32))
+        }
+        _ => false,
+    };
     assert_eq!(op.faults(operands), faults, "{name}{operands:?}");
     if op.info().result == Kind::Bool {
         assert!(got <= 1);
@@ -100,6 +107,12 @@ fn words_of_the_language() {
         (Op::IDiv, &[i(i32::MIN), i(-1)], i(i32::MIN)),
         (Op::IRem, &[i(i32::MIN), i(-1)], 0),
         (Op::UDiv, &[u32::MAX, 2], 0x7fff_ffff),
+        (Op::Index, &[2, 3], 2),
+        (Op::Index, &[3, 3], 2),
+        (Op::Index, &[i(-1), 3], 0),
+        (Op::Index, &[5, 0], 0),
+        (Op::Index, &[5, i(-2)], 0),
+        (Op::Index, &[i(i32::MAX), i(i32::MIN)], 0),
         (Op::Shl, &[1, 33], 2),
         (Op::Sar, &[i(-8), 1], i(-4)),
         (Op::Shr, &[i(-8), 1], 0x7fff_fffc),

@@ -135,6 +135,7 @@ encoding! {
     25 SampleGradients(channels);
     26 SampleLevel(channels);
     27 Message;
+    28 ArrayCopyPart;
 }
 
 #[cfg(test)]

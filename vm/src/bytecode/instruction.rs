@@ -92,6 +92,8 @@ pub enum Opcode {
     ArrayZero,
     /// Elements of array `d ←` those of array `a`; shadows that `a` lacks become zero.
     ArrayCopy,
+    /// The shorter of arrays `d` and `a` is copied to or from the part of the longer that begins at `b`, moved so that it lies inside.
+    ArrayCopyPart,
     /// Array `d ←` array `a` as it was saved, `b` words below the top of the save stack.
     ArrayFromSaved,
     /// Array `d` as it was saved, `b` words below the top of the save stack, `←` array `a`.
@@ -182,6 +184,7 @@ impl Opcode {
             Opcode::Store(_, from) => [Array, Read(NO), Read(from), Nothing],
             Opcode::ArrayZero => [Array, Nothing, Nothing, Nothing],
             Opcode::ArrayCopy => [Array, Array, Nothing, Nothing],
+            Opcode::ArrayCopyPart => [Array, Array, Read(NO), Nothing],
             Opcode::ArrayFromSaved | Opcode::ArrayToSaved => [Array, Array, Number, Nothing],
             Opcode::Save | Opcode::Restore => [Number, Number, Nothing, Nothing],
             Opcode::Call => [Function, Nothing, Nothing, Nothing],
@@ -205,7 +208,7 @@ impl Opcode {
     /// Whether a row can decide a [`Branch`](Opcode::Branch).
     pub fn decides(op: Op) -> bool {
         let info = op.info();
-        !info.differentiable() && info.result == Kind::Bool && !info.faulting
+        !info.differentiable() && info.result == Kind::Bool && info.fault.is_none()
     }
 
     /// For a branch, the one that jumps when this does not.

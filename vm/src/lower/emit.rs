@@ -27,8 +27,15 @@ impl Visitor for Emitter<'_, '_, '_> {
                 self.emit(Opcode::ArrayZero, [array]);
             }
             InstKind::ArrayCopy { to, from } => {
-                let words = [self.array(*to), self.array(*from)];
-                self.emit(Opcode::ArrayCopy, words);
+                let (to, from) = (self.array(*to), self.array(*from));
+                match args.first() {
+                    None => self.emit(Opcode::ArrayCopy, [to, from]),
+                    Some(&start) => {
+                        let start = self.slot(start);
+                        self.release(args, at);
+                        self.emit(Opcode::ArrayCopyPart, [to, from, start]);
+                    }
+                }
             }
             InstKind::Load(array) => self.load(at, inst, *array),
             InstKind::Store(array) => self.store(inst, *array),

@@ -345,7 +345,7 @@ impl Emitter<'_, '_, '_> {
         let slot = self.define(result);
         let pattern = Pattern::new(self.lanes(result), reads);
         let words = [slot, words[0], words[1], words[2]];
-        if info.faulting {
+        if info.fault.is_some() {
             self.emit_at(inst.span, Opcode::Row(op, pattern), words);
         } else {
             self.emit(Opcode::Row(op, pattern), words);

@@ -201,7 +201,10 @@ impl Visitor for Finder<'_, '_> {
             InstKind::ArrayZero(array) => self.lives.touch(array.index(), Touch::Clears),
             InstKind::ArrayCopy { to, from } => {
                 self.lives.touch(from.index(), Touch::Other);
-                self.lives.touch(to.index(), Touch::Clears);
+                // A part of it leaves the rest as it is.
+                let whole = inst.args.is_empty();
+                let touch = if whole { Touch::Clears } else { Touch::Other };
+                self.lives.touch(to.index(), touch);
             }
             InstKind::Load(array) | InstKind::Store(array) => {
                 self.lives.touch(array.index(), Touch::Other);

@@ -137,6 +137,36 @@ pub(super) unsafe fn array_copy(
     }
 }
 
+/// `words`: to, from, as numbers of arrays; where the part of the longer begins.
+pub(super) unsafe fn array_copy_part(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked both arrays and the slot; the part lies inside the longer array.
+    unsafe {
+        let [mut to, mut from] = two_arrays(ip, state);
+        let start = (read(file, (*ip).words[2]) as i32).max(0) as u32;
+        let start = start.min(to.len.abs_diff(from.len));
+        let longer = if to.len > from.len {
+            &mut to
+        } else {
+            &mut from
+        };
+        longer.base += start * longer.stride();
+        copy_elements(
+            file.add(to.base as usize),
+            to,
+            file.add(from.base as usize),
+            from,
+        );
+        next(ip, file, state)
+    }
+}
+
 /// The saved words from `distance` below the top, if there are as many as the array has slots.
 fn saved(state: &mut State, distance: u32, array: Array) -> Option<&mut [u32]> {
     let start = state.saved_top.checked_sub(distance as usize)?;

@@ -84,6 +84,7 @@ fn handler(opcode: Opcode, words: [u32; 4], level: Level, held: Option<Held>) ->
         Opcode::Store(to, from) => arrays::find_store(to, from),
         Opcode::ArrayZero => arrays::array_zero,
         Opcode::ArrayCopy => arrays::array_copy,
+        Opcode::ArrayCopyPart => arrays::array_copy_part,
         Opcode::ArrayFromSaved => arrays::array_from_saved,
         Opcode::ArrayToSaved => arrays::array_to_saved,
         Opcode::Save => control::save,

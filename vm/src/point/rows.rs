@@ -290,8 +290,10 @@ unsafe fn word_row<R: WordRow<N>, const N: usize>(
     unsafe {
         let words = &(*ip).words;
         let args = operands::<N>(words, file);
-        if R::INFO.faulting && R::faults(args) {
-            state.fault(ip, FaultKind::DivisionByZero);
+        if let Some(kind) = R::INFO.fault
+            && R::faults(args)
+        {
+            state.fault(ip, kind);
         }
         *file.add(words[0] as usize) = R::value(args);
         next(ip, file, state)
@@ -433,7 +435,7 @@ impl OpVisitor for FindBranch {
     }
 
     fn word<R: WordRow<N>, const N: usize>(self) -> Option<Handler> {
-        if const { matches!(R::INFO.result, Kind::Bool) && !R::INFO.faulting } {
+        if const { matches!(R::INFO.result, Kind::Bool) && R::INFO.fault.is_none() } {
             Some(match self.when {
                 true => at_level!(self.level, branch_row::<R, N, true>),
                 false => at_level!(self.level, branch_row::<R, N, false>),

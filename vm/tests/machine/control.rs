@@ -232,6 +232,37 @@ fn recursion_with_arrays_copies_them_in_and_out() {
 }
 
 #[test]
+fn a_part_of_an_array_is_copied_with_the_shadows_of_its_new_place() {
+    let text = "
+        global x: float
+        input i: int = 0
+        output o: float output p: float output q: float
+        entry main
+        fn main(%0: i32) -> (f32:xy, f32:xy, f32:xy) ^0 {
+            array &0: f32:xy[5]
+            array &1: f32:x[2]
+            %1: f32:xy = global x[0]
+            %2: i32 = const 3
+            store &0[%2], %1
+            array_copy &1, &0, %2
+            array_copy &0, &1, %0
+            %3: i32 = const 1
+            %4: f32:xy = load &0[%3]
+            %5: f32:xy = load &0[%2]
+            %6: i32 = const 2
+            %7: f32:xy = load &0[%6]
+            return %4, %5, %7
+        }";
+    let (copied, whole, none) = ([2.0, 3.0, 0.0], [2.0, 3.0, 4.0], [0.0; 3]);
+    assert_eq!(outputs(text, &[2.0, 3.0, 4.0], &[1]), [copied, whole, none]);
+    assert_eq!(outputs(text, &[2.0, 3.0, 4.0], &[9]), [none, copied, none]);
+    assert_eq!(
+        outputs(text, &[2.0, 3.0, 4.0], &[-2_i32 as u32]),
+        [none, whole, none]
+    );
+}
+
+#[test]
 fn elements_keep_their_shadows_and_lack_what_was_not_stored() {
     let text = "
         global x: float

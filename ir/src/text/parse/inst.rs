@@ -49,6 +49,9 @@ impl<'a> Parser<'a> {
                 let to = self.array_id()?;
                 self.expect(Token::Sign(','))?;
                 let from = self.array_id()?;
+                if self.accept(Token::Sign(',')) {
+                    args = self.values()?;
+                }
                 InstKind::ArrayCopy { to, from }
             }
             "load" => {

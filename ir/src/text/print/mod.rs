@@ -347,7 +347,10 @@ impl<'a> Printer<'a> {
             InstKind::Shadow(Direction::X) => write!(out, "ddx {args}"),
             InstKind::Shadow(Direction::Y) => write!(out, "ddy {args}"),
             InstKind::ArrayZero(array) => write!(out, "array_zero &{}", array.0),
-            InstKind::ArrayCopy { to, from } => write!(out, "array_copy &{}, &{}", to.0, from.0),
+            InstKind::ArrayCopy { to, from } => {
+                let separator = if inst.args.is_empty() { "" } else { ", " };
+                write!(out, "array_copy &{}, &{}{separator}{args}", to.0, from.0)
+            }
             InstKind::Load(array) => write!(out, "load &{}[{args}]", array.0),
             InstKind::Store(array) => {
                 let (index, element) = inst.args.split_at(inst.args.len().min(1));
