@@ -58,7 +58,7 @@ pub struct GlobalMember {
 pub enum LayoutError {
     /// The name is there already.
     Twice(String),
-    /// A global cannot be of that type: only bool, int, uint, float and float vectors can.
+    /// A global cannot be of that type: only bool, int, uint, float, vectors and matrices can.
     Type(String),
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for LayoutError {
             LayoutError::Twice(name) => write!(f, "the global `{name}` is declared twice"),
             LayoutError::Type(ty) => write!(
                 f,
-                "a global cannot be of type `{ty}`: only bool, int, uint, float and float vectors can"
+                "a global cannot be of type `{ty}`: only bool, int, uint, float, vectors and matrices can"
             ),
         }
     }
@@ -153,7 +153,7 @@ impl GlobalsLayout {
     /// Adds a member behind the others.
     ///
     /// # Errors
-    /// If the name is taken, or values of that type cannot be globals (matrices, arrays, structs, closures, resources).
+    /// If the name is taken, or values of that type cannot be globals (arrays, structs, closures, resources).
     pub fn with(mut self, name: impl Into<String>, ty: Type) -> Result<GlobalsLayout, LayoutError> {
         let name = name.into();
         if self.member(&name).is_some() {
@@ -161,8 +161,8 @@ impl GlobalsLayout {
         }
         let allowed = match &ty {
             Type::Scalar(scalar) => !matches!(scalar, Scalar::Closure | Scalar::Resource),
-            Type::Vector(_) => true,
-            Type::Matrix(_) | Type::Array(..) | Type::Struct(_) => false,
+            Type::Vector(_) | Type::Matrix(_) => true,
+            Type::Array(..) | Type::Struct(_) => false,
         };
         if !allowed {
             return Err(LayoutError::Type(ty.to_string()));
@@ -388,6 +388,7 @@ mod tests {
         let layout = GlobalsLayout::new()
             .with("flag", Type::Scalar(Scalar::Bool))
             .and_then(|layout| layout.with("v", Type::Vector(2)))
+            .and_then(|layout| layout.with("m", Type::Matrix(2)))
             .unwrap();
         let mut globals = Globals::new(&layout);
         globals.set("flag", true, false, false).unwrap();
@@ -396,10 +397,22 @@ mod tests {
             .unwrap();
         assert_eq!(globals.words()[..3], [1, 0, 0]);
         assert_eq!(
-            globals.words()[3..],
+            globals.words()[3..9],
             [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f32::to_bits)
         );
         assert_eq!(globals.get::<[f32; 2]>("v").unwrap().ddx, [3.0, 4.0]);
+        let rows = [[1.0, 2.0], [3.0, 4.0]];
+        globals
+            .set("m", rows, [[0.5; 2]; 2], [[0.0; 2]; 2])
+            .unwrap();
+        assert_eq!(
+            globals.words()[9..13],
+            [1.0, 2.0, 3.0, 4.0].map(f32::to_bits)
+        );
+        assert_eq!(
+            globals.get::<[[f32; 2]; 2]>("m").unwrap().ddx,
+            [[0.5; 2]; 2]
+        );
         assert_eq!(
             globals.set("flag", 1.0, 0.0, 0.0).unwrap_err().to_string(),
             "`flag` is of type `bool`, not `float`"

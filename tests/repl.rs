@@ -238,6 +238,16 @@ fn a_session_declares_textures_and_forgives_the_last_semicolon() {
 }
 
 #[test]
+fn matrices_are_kept_with_their_shadows() {
+    let text = "x = 2 : 1\nm = float2x2(x, 0, 3, 4)\nm[0] = m[0] * x\nm\nmul(m, float2(1, 1))";
+    assert_eq!(
+        said(text),
+        "value  [(4.0, 0.0), (3.0, 4.0)]\nddx    [(4.0, 0.0), (0.0, 0.0)]\nddy    [(0.0, 0.0), (0.0, 0.0)]\n\
+         value  (4.0, 7.0)\nddx    (4.0, 0.0)\nddy    (0.0, 0.0)\n"
+    );
+}
+
+#[test]
 fn what_a_session_cannot_keep_is_refused() {
     for text in ["struct s { float a; }\ns x\nu", "float w[3]\nu"] {
         let ran = session(text);

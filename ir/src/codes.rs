@@ -75,6 +75,7 @@ codes! {
     BadIndex = 313 Error "an index that is not possible";
     BadInitializer = 314 Error "a list that does not fit what it initialises";
     BadArraySize = 315 Error "a length that no array can have";
+    MatrixProduct = 316 Error "a product of matrices that is written with `*`";
     MissingReturn = 401 Error "a path without return";
     BreakOutsideLoop = 402 Error "break or continue outside a loop";
     BadReturn = 403 Error "a return that does not fit its function";

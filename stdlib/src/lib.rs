@@ -26,6 +26,7 @@ const SUBJECTS: &[Subject] = &[
     Subject::new(include_str!("../adu/numbers.adu")),
     Subject::new(include_str!("../adu/vectors.adu")),
     Subject::new(include_str!("../adu/geometry.adu")),
+    Subject::new(include_str!("../adu/matrices.adu")),
     Subject::new(include_str!("../adu/interpolation.adu")),
     Subject::new(include_str!("../adu/colour.adu")),
     Subject::new(include_str!("../adu/blending.adu")),

@@ -11,6 +11,7 @@ mod draw;
 mod geometry;
 mod hashing;
 mod interpolation;
+mod matrices;
 mod mutants;
 mod numbers;
 mod outlines;
@@ -34,6 +35,7 @@ fn functions() -> Vec<Function> {
         numbers::functions(),
         vectors::functions(),
         geometry::functions(),
+        matrices::functions(),
         interpolation::functions(),
         colour::functions(),
         blending::functions(),

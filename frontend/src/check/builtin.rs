@@ -332,7 +332,7 @@ impl<'a> Checker<'a, '_> {
         }
         let value = args[0];
         let is_struct = self.struct_of(value.ty).is_some() && !self.types.has_arrays(value.ty);
-        if value.ty.float_count() == 0 && !is_struct {
+        if !value.ty.is_floats() && !is_struct {
             let is = self.show(value.ty);
             let help = match value.ty {
                 TypeId::INT | TypeId::UINT | TypeId::BOOL => {

@@ -229,7 +229,7 @@ impl<'a> Checker<'a, '_> {
         for arg in args {
             let value = self.expr(arg);
             let holds = match self.types.kind(value.ty) {
-                TypeKind::Scalar(_) | TypeKind::Vector(_) => true,
+                TypeKind::Scalar(_) | TypeKind::Vector(_) | TypeKind::Matrix(_) => true,
                 TypeKind::Error => false,
                 _ => {
                     let is = self.show(value.ty);
@@ -240,7 +240,7 @@ impl<'a> Checker<'a, '_> {
                             format!("{is} cannot be an argument of a closure"),
                         )
                         .here(format!("this is {is}"))
-                        .help("closures take numbers, bools, vectors and closures: pass members or elements one by one"),
+                        .help("closures take numbers, bools, vectors, matrices, resources and closures: pass members or elements one by one"),
                     );
                     false
                 }

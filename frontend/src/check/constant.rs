@@ -71,7 +71,7 @@ impl Types {
             ExprKind::Constants(bits) => out.extend_from_slice(bits),
             ExprKind::Zero => self.zeros(value.ty, 1, out),
             ExprKind::Op(row, operands) => {
-                let width = value.ty.float_count().max(1) as usize;
+                let width = self.scalar_count(value.ty) as usize;
                 let operands = operands.iter().map(|operand| self.fold(operand));
                 let operands = operands.collect::<Option<SmallVec<[Bits; 3]>>>()?;
                 for component in 0..width {
@@ -95,6 +95,16 @@ impl Types {
             ExprKind::Splat(inner) => {
                 let bits = self.fold_scalar(inner)?;
                 out.extend(std::iter::repeat_n(bits, value.ty.float_count() as usize));
+            }
+            ExprKind::Diagonal(inner) => {
+                let (bits, size) = (self.fold_scalar(inner)?, value.ty.matrix_size());
+                let on = |i: u32| i.is_multiple_of(size + 1);
+                out.extend((0..size * size).map(|i| if on(i) { bits } else { 0 }));
+            }
+            ExprKind::Corner(inner) => {
+                let (bits, size) = (self.fold(inner)?, value.ty.matrix_size() as usize);
+                let rows = bits.chunks(inner.ty.matrix_size() as usize).take(size);
+                rows.for_each(|row| out.extend_from_slice(&row[..size]));
             }
             ExprKind::Gather(parts) => {
                 for part in parts {

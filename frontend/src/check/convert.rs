@@ -186,6 +186,10 @@ impl<'a> Checker<'a, '_> {
             format!("convert it: `({name})x`")
         } else if to.is_vector() && from.is_number() {
             format!("make a vector of it: `{name}(x)`")
+        } else if to.matrix_size() > 0 && from.is_number() {
+            format!("`{name}(x)` has it on the diagonal, and 0 elsewhere")
+        } else if to.matrix_size() > 0 && from.matrix_size() > to.matrix_size() {
+            format!("take its upper left: `{name}(m)`")
         } else if width > target && target > 0 {
             let components = &"xyzw"[..target as usize];
             format!("pick components: `.{components}`")
@@ -235,7 +239,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// A cast `(ty)value`: between numbers, from a scalar to every component, from a longer vector to its first components.
+    /// A cast `(ty)value`: between numbers, from a scalar to every component, from a longer vector to its first components, from a larger
+    /// matrix to its upper left.
     pub(super) fn cast(&mut self, value: Expr<'a>, to: TypeId, span: adumbra_ir::Span) -> Expr<'a> {
         if value.is_error() || to == TypeId::ERROR {
             return Expr::error(span);
@@ -264,6 +269,9 @@ impl<'a> Checker<'a, '_> {
                         count: to.float_count() as u8,
                     },
                 )
+            }
+            (from, _) if to.matrix_size() > 0 && from.matrix_size() > to.matrix_size() => {
+                ExprKind::Corner(self.keep(value))
             }
             (from, _) => {
                 let (is, needs) = (self.show(from), self.show(to));

@@ -21,6 +21,7 @@ impl<'a> Checker<'a, '_> {
                 adumbra_ir::Type::Scalar(Scalar::U32) => TypeId::UINT,
                 adumbra_ir::Type::Scalar(Scalar::Bool) => TypeId::BOOL,
                 adumbra_ir::Type::Vector(n) => TypeId::floats(u32::from(*n)),
+                adumbra_ir::Type::Matrix(n) => TypeId::matrix(u32::from(*n)),
                 _ => TypeId::ERROR,
             };
             let symbol = self.interner.intern(name);

@@ -212,13 +212,14 @@ impl<'a> Checker<'a, '_> {
             TypeKind::Error => return Expr::error(span),
             TypeKind::Array(element, _) => element,
             TypeKind::Vector(_) => TypeId::FLOAT,
+            TypeKind::Matrix(size) => TypeId::floats(size),
             _ => {
                 let is = self.show(value.ty);
                 self.report(
                     Diagnostic::new(Code::BadIndex, span, format!("{is} has no elements"))
                         .here("cannot be indexed")
                         .help(
-                            "only arrays and vectors have elements; a struct has members, `.name`",
+                            "only arrays, vectors and matrices have elements; a struct has members, `.name`",
                         ),
                 );
                 return Expr::error(span);

@@ -88,6 +88,27 @@ impl<'a> Checker<'a, '_> {
                 let values = self.items(items.iter().map(|item| (item, TypeId::FLOAT)));
                 self.listed(ExprKind::Gather(values), values, ty, span)
             }
+            TypeKind::Matrix(size) => {
+                let item = match items.len() as u32 {
+                    n if n == size => TypeId::floats(size),
+                    n if n == size * size => TypeId::FLOAT,
+                    given => {
+                        let name = self.types.name(ty, self.interner);
+                        self.report(
+                            Diagnostic::new(
+                                Code::BadInitializer,
+                                span,
+                                format!("`{name}` takes {size} rows or {} numbers, and {given} are given", size * size),
+                            )
+                            .here("does not fit")
+                            .help("give all rows, `{ { … }, … }`, or all numbers row by row"),
+                        );
+                        return Expr::error(span);
+                    }
+                };
+                let values = self.items(items.iter().map(|i| (i, item)));
+                self.listed(ExprKind::Gather(values), values, ty, span)
+            }
             _ => {
                 let is = self.show(ty);
                 self.report(
@@ -97,7 +118,9 @@ impl<'a> Checker<'a, '_> {
                         format!("{is} is not made from a list"),
                     )
                     .here("a list")
-                    .help("leave out the braces: lists are for arrays, structs and vectors"),
+                    .help(
+                        "leave out the braces: lists are for arrays, structs, vectors and matrices",
+                    ),
                 );
                 Expr::error(span)
             }
@@ -169,6 +192,9 @@ impl<'a> Checker<'a, '_> {
         }
         if broken {
             return Expr::error(span);
+        }
+        if to.matrix_size() > 0 {
+            return self.construct_matrix(to, values.into_bump_slice_mut(), span);
         }
         if let [value] = values[..]
             && (to.is_number() || to.is_vector())

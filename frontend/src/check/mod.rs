@@ -12,6 +12,7 @@ mod declare;
 mod expression;
 mod foreign;
 mod initializer;
+mod matrix;
 mod message;
 mod names;
 mod operator;

@@ -88,9 +88,9 @@ impl<'a> Checker<'a, '_> {
         }
         let ty = value.ty;
         match op {
-            UnaryOp::Plus if ty.is_integer() || ty.float_count() > 0 => Expr { span, ..value },
+            UnaryOp::Plus if ty.is_integer() || ty.is_floats() => Expr { span, ..value },
             UnaryOp::Minus if ty.is_integer() => self.row_of_one(Op::INeg, value, ty, span),
-            UnaryOp::Minus if ty.float_count() > 0 => self.row_of_one(Op::Neg, value, ty, span),
+            UnaryOp::Minus if ty.is_floats() => self.row_of_one(Op::Neg, value, ty, span),
             UnaryOp::BitNot if ty.is_integer() => self.row_of_one(Op::Not, value, ty, span),
             _ => {
                 let is = self.show(ty);
@@ -173,6 +173,9 @@ impl<'a> Checker<'a, '_> {
         }
         if a.ty == TypeId::CLOSURE || b.ty == TypeId::CLOSURE {
             return self.combine_closures(op, a, b, span);
+        }
+        if a.ty.matrix_size() > 0 || b.ty.matrix_size() > 0 {
+            return self.combine_matrices(op, a, b, span);
         }
         if a.ty.is_number() && b.ty.is_number() {
             let both_bool = a.ty == TypeId::BOOL && b.ty == TypeId::BOOL;

@@ -221,10 +221,9 @@ impl<'a> Checker<'a, '_> {
             TypeKeyword::Float4 => TypeId::FLOAT4,
             TypeKeyword::Closure => TypeId::CLOSURE,
             TypeKeyword::Texture2d => TypeId::TEXTURE,
-            TypeKeyword::Float2x2 | TypeKeyword::Float3x3 | TypeKeyword::Float4x4 => {
-                self.not_built(span, "matrices are", "use one vector for each row");
-                TypeId::ERROR
-            }
+            TypeKeyword::Float2x2 => TypeId::FLOAT2X2,
+            TypeKeyword::Float3x3 => TypeId::FLOAT3X3,
+            TypeKeyword::Float4x4 => TypeId::FLOAT4X4,
             TypeKeyword::ShaderResource => {
                 self.not_built(span, "resources are", "pass numbers to the closure instead");
                 TypeId::ERROR

@@ -162,7 +162,7 @@ impl<'a> Checker<'a, '_> {
             TypeId::INT | TypeId::UINT => TypeId::FLOAT,
             ty => ty,
         };
-        if ty.float_count() == 0 {
+        if !ty.is_floats() {
             let is = self.show(ty);
             self.report(
                 Diagnostic::new(
@@ -171,7 +171,7 @@ impl<'a> Checker<'a, '_> {
                     format!("{is} has no shadows"),
                 )
                 .here(format!("this is {is}"))
-                .help("floats and vectors have shadows; leave them out: `name = value`"),
+                .help("floats, vectors and matrices have shadows; leave them out: `name = value`"),
             );
             return;
         }
@@ -244,7 +244,7 @@ impl<'a> Checker<'a, '_> {
         for local in all {
             let Local { name, ty, span } = self.body.locals[local.0 as usize];
             let text = self.text(name).to_owned();
-            if !ty.is_number() && !ty.is_vector() {
+            if !ty.is_number() && !ty.is_floats() {
                 self.not_kept(&text, ty, span);
                 continue;
             }
@@ -261,7 +261,7 @@ impl<'a> Checker<'a, '_> {
             Diagnostic::new(
                 Code::BadVariableType,
                 span,
-                format!("a session keeps numbers and vectors, and `{name}` is {is}"),
+                format!("a session keeps numbers, vectors and matrices, and `{name}` is {is}"),
             )
             .here("would be lost")
             .help("use it within braces, `{ … }`, or in a function"),

@@ -240,6 +240,10 @@ pub enum ExprKind<'a> {
     Convert(&'a Expr<'a>),
     /// A scalar for every component of a vector.
     Splat(&'a Expr<'a>),
+    /// A scalar on the diagonal of a matrix, zeros elsewhere.
+    Diagonal(&'a Expr<'a>),
+    /// The upper left of a larger matrix.
+    Corner(&'a Expr<'a>),
     /// The leaves of the operands in order: constructors, lists for structs.
     Gather(&'a [Expr<'a>]),
     /// The first elements of an array; the others are zero.
@@ -248,7 +252,7 @@ pub enum ExprKind<'a> {
     Swizzle(&'a Expr<'a>, Swizzle),
     /// A member of a struct, by its first leaf. A place if the operand is one.
     Member(&'a Expr<'a>, u32),
-    /// An element of an array or a component of a vector. A place if the first operand is one.
+    /// An element of an array, a row of a matrix or a component of a vector. A place if the first operand is one.
     Index(&'a Expr<'a>, &'a Expr<'a>),
     /// Sets a place; the value is what was written.
     Assign(&'a Expr<'a>, &'a Expr<'a>),

@@ -39,6 +39,14 @@ impl TypeId {
     pub const CLOSURE: TypeId = TypeId(9);
     /// `texture2d`
     pub const TEXTURE: TypeId = TypeId(10);
+    /// `float2x2`
+    pub const FLOAT2X2: TypeId = TypeId(11);
+    /// `float3x3`
+    pub const FLOAT3X3: TypeId = TypeId(12);
+    /// `float4x4`
+    pub const FLOAT4X4: TypeId = TypeId(13);
+    /// `shader_resource`
+    pub const RESOURCE: TypeId = TypeId(14);
 
     /// The type of `count` floats, 1 to 4.
     pub const fn floats(count: u32) -> TypeId {
@@ -68,6 +76,26 @@ impl TypeId {
         }
     }
 
+    /// The type of `size` rows of `size` floats, 2 to 4.
+    pub const fn matrix(size: u32) -> TypeId {
+        debug_assert!(size >= 2 && size <= 4);
+        TypeId(TypeId::FLOAT2X2.0 + size - 2)
+    }
+
+    /// How many rows, and columns, a matrix has; 0 for other types.
+    pub const fn matrix_size(self) -> u32 {
+        if self.0 >= TypeId::FLOAT2X2.0 && self.0 <= TypeId::FLOAT4X4.0 {
+            self.0 - TypeId::FLOAT2X2.0 + 2
+        } else {
+            0
+        }
+    }
+
+    /// Whether it is made of floats alone: a float, a vector or a matrix.
+    pub const fn is_floats(self) -> bool {
+        self.float_count() > 0 || self.matrix_size() > 0
+    }
+
     /// Whether it is `float2`, `float3` or `float4`.
     pub const fn is_vector(self) -> bool {
         self.float_count() > 1
@@ -85,6 +113,8 @@ pub enum TypeKind {
     Scalar(Scalar),
     /// 2 to 4 floats.
     Vector(u32),
+    /// As many rows as columns of floats, 2 to 4.
+    Matrix(u32),
     /// A name for a texture; not a value.
     Texture,
     /// A struct, by its number.
@@ -149,17 +179,16 @@ const fn scalar_leaf(scalar: Scalar) -> Leaf {
     Leaf { scalar, len: 0 }
 }
 
-/// Leaves of the simple types; vectors share theirs.
-const SIMPLE_LEAVES: [Leaf; 8] = [
-    scalar_leaf(Scalar::Bool),
-    scalar_leaf(Scalar::I32),
-    scalar_leaf(Scalar::U32),
-    scalar_leaf(Scalar::F32),
-    scalar_leaf(Scalar::F32),
-    scalar_leaf(Scalar::F32),
-    scalar_leaf(Scalar::F32),
-    scalar_leaf(Scalar::Closure),
-];
+/// Leaves of the simple types; vectors and matrices share theirs.
+const SIMPLE_LEAVES: [Leaf; 21] = {
+    let mut leaves = [scalar_leaf(Scalar::F32); 21];
+    leaves[0] = scalar_leaf(Scalar::Bool);
+    leaves[1] = scalar_leaf(Scalar::I32);
+    leaves[2] = scalar_leaf(Scalar::U32);
+    leaves[19] = scalar_leaf(Scalar::Closure);
+    leaves[20] = scalar_leaf(Scalar::Resource);
+    leaves
+};
 
 const fn simple(kind: TypeKind, first: u32, count: u32) -> Entry {
     Entry {
@@ -170,7 +199,7 @@ const fn simple(kind: TypeKind, first: u32, count: u32) -> Entry {
 }
 
 /// The simple types, in the order of their ids.
-const SIMPLE: [Entry; 11] = [
+const SIMPLE: [Entry; 15] = [
     simple(TypeKind::Error, 0, 0),
     simple(TypeKind::Void, 0, 0),
     simple(TypeKind::Scalar(Scalar::Bool), 0, 1),
@@ -180,8 +209,12 @@ const SIMPLE: [Entry; 11] = [
     simple(TypeKind::Vector(2), 3, 2),
     simple(TypeKind::Vector(3), 3, 3),
     simple(TypeKind::Vector(4), 3, 4),
-    simple(TypeKind::Scalar(Scalar::Closure), 7, 1),
+    simple(TypeKind::Scalar(Scalar::Closure), 19, 1),
     simple(TypeKind::Texture, 0, 0),
+    simple(TypeKind::Matrix(2), 3, 4),
+    simple(TypeKind::Matrix(3), 3, 9),
+    simple(TypeKind::Matrix(4), 3, 16),
+    simple(TypeKind::Scalar(Scalar::Resource), 20, 1),
 ];
 
 impl Types {
@@ -304,6 +337,7 @@ impl Types {
             TypeKind::Texture => "texture2d".to_owned(),
             TypeKind::Scalar(scalar) => adumbra_ir::Type::Scalar(scalar).to_string(),
             TypeKind::Vector(n) => format!("float{n}"),
+            TypeKind::Matrix(n) => format!("float{n}x{n}"),
             TypeKind::Struct(number) => interner.name(self.struct_name(number)).to_owned(),
             TypeKind::Array(mut element, len) => {
                 // As it is declared, the outermost length comes first.
@@ -326,6 +360,7 @@ impl Types {
             TypeKind::Error | TypeKind::Void | TypeKind::Texture => panic!("not a value's type"),
             TypeKind::Scalar(scalar) => adumbra_ir::Type::Scalar(scalar),
             TypeKind::Vector(n) => adumbra_ir::Type::Vector(n as u8),
+            TypeKind::Matrix(n) => adumbra_ir::Type::Matrix(n as u8),
             TypeKind::Array(element, len) => {
                 adumbra_ir::Type::Array(Arc::new(self.host(element, interner)), len)
             }

@@ -30,13 +30,51 @@ enum Base {
     Value(Values),
 }
 
-/// Which components of a vector.
+/// Which components of a vector or matrix.
 #[derive(Clone, Copy, Debug)]
 enum Pick {
     All,
     Some(Swizzle),
-    /// One, known only while shading.
-    Indexed(ValueId),
+    /// These, counted from a component that is known only while shading.
+    From(ValueId, Swizzle),
+}
+
+/// The first `count` components.
+fn first(count: u32) -> Swizzle {
+    Swizzle {
+        components: [0, 1, 2, 3],
+        count: count as u8,
+    }
+}
+
+/// One component.
+fn single(component: u32) -> Swizzle {
+    Swizzle {
+        components: [component as u8, 0, 0, 0],
+        count: 1,
+    }
+}
+
+/// The components that `swizzle` picks of those that `before` picked.
+fn picked(before: Swizzle, swizzle: Swizzle) -> Swizzle {
+    let mut components = [0; 4];
+    for (to, &from) in components.iter_mut().zip(swizzle.as_slice()) {
+        *to = before.components[from as usize];
+    }
+    Swizzle {
+        components,
+        count: swizzle.count,
+    }
+}
+
+/// Picks components of what is picked already.
+fn pick(access: Access, swizzle: Swizzle) -> Access {
+    let pick = match access.pick {
+        Pick::All => Pick::Some(swizzle),
+        Pick::Some(before) => Pick::Some(picked(before, swizzle)),
+        Pick::From(start, before) => Pick::From(start, picked(before, swizzle)),
+    };
+    Access { pick, ..access }
 }
 
 impl<'a> Body<'_, '_, 'a> {
@@ -60,7 +98,7 @@ impl<'a> Body<'_, '_, 'a> {
             }
             ExprKind::Swizzle(inner, swizzle) => {
                 let access = self.access(inner);
-                self.pick(access, swizzle)
+                pick(access, swizzle)
             }
             ExprKind::Index(inner, index) => self.indexed(inner, index, expr),
             _ => {
@@ -76,28 +114,6 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// Picks components of what is picked already.
-    fn pick(&mut self, access: Access, swizzle: Swizzle) -> Access {
-        let pick = match access.pick {
-            Pick::All => swizzle,
-            Pick::Some(before) => {
-                let mut components = [0; 4];
-                for (to, &from) in components.iter_mut().zip(swizzle.as_slice()) {
-                    *to = before.components[from as usize];
-                }
-                Swizzle {
-                    components,
-                    count: swizzle.count,
-                }
-            }
-            Pick::Indexed(_) => unreachable!("a component has no components"),
-        };
-        Access {
-            pick: Pick::Some(pick),
-            ..access
-        }
-    }
-
     fn indexed(&mut self, inner: &Expr<'a>, index: &Expr<'a>, expr: &Expr<'a>) -> Access {
         let access = self.access(inner);
         if let TypeKind::Array(element, len) = self.types().kind(inner.ty) {
@@ -108,28 +124,48 @@ impl<'a> Body<'_, '_, 'a> {
                 ..access
             };
         }
-        if let ExprKind::Constant(component) = index.kind
-            && component < inner.ty.float_count()
-        {
-            let swizzle = Swizzle {
-                components: [component as u8, 0, 0, 0],
-                count: 1,
-            };
-            return self.pick(access, swizzle);
-        }
-        match access.pick {
-            Pick::All => Access {
-                pick: Pick::Indexed(self.value(index)),
+        let constant = match index.kind {
+            ExprKind::Constant(index) => Some(index),
+            _ => None,
+        };
+        let (width, size) = (inner.ty.float_count(), inner.ty.matrix_size());
+        match (constant, access.pick) {
+            (Some(component), _) if component < width => pick(access, single(component)),
+            (Some(row), _) if row < size => Access {
+                leaves: (access.leaves.0 + row * size, size),
+                ty: expr.ty,
                 ..access
             },
+            (_, Pick::All) if size > 0 => {
+                let (value, len) = (self.value(index), self.builder.int(size as i32, expr.span));
+                let row = self.builder.op(Op::Index, &[value, len], expr.span);
+                let start = self.builder.op(Op::IMul, &[row, len], expr.span);
+                Access {
+                    pick: Pick::From(start, first(size)),
+                    ..access
+                }
+            }
+            (_, Pick::All) => Access {
+                pick: Pick::From(self.value(index), single(0)),
+                ..access
+            },
+            (_, Pick::From(start, row)) if row == first(width) => {
+                let (value, len) = (self.value(index), self.builder.int(width as i32, expr.span));
+                let component = self.builder.op(Op::Index, &[value, len], expr.span);
+                let start = self.builder.op(Op::IAdd, &[start, component], expr.span);
+                Access {
+                    pick: Pick::From(start, single(0)),
+                    ..access
+                }
+            }
             _ => {
                 // Components that were picked by name are a vector of their own.
                 let values = self.read(&access, expr.span);
                 Access {
                     base: Base::Value(values),
-                    leaves: (0, inner.ty.float_count()),
+                    leaves: (0, width),
                     element: None,
-                    pick: Pick::Indexed(self.value(index)),
+                    pick: Pick::From(self.value(index), single(0)),
                     ty: inner.ty,
                 }
             }
@@ -235,9 +271,14 @@ impl<'a> Body<'_, '_, 'a> {
                     .map(|&c| self.read_scalar(access, u32::from(c), Scalar::F32, span))
                     .collect()
             }
-            Pick::Indexed(index) => {
+            Pick::From(start, swizzle) => {
                 let array = self.components_in_memory(access, span);
-                Values::from_elem(self.load(array, Scalar::F32, index, span).into(), 1)
+                let mut values = Values::new();
+                for &component in swizzle.as_slice() {
+                    let index = self.behind(start, component, span);
+                    values.push(self.load(array, Scalar::F32, index, span).into());
+                }
+                values
             }
         }
     }
@@ -256,12 +297,14 @@ impl<'a> Body<'_, '_, 'a> {
                     self.write_scalar(access, u32::from(component), value.value(), span);
                 }
             }
-            Pick::Indexed(index) => {
+            Pick::From(start, swizzle) => {
                 let array = self.components_in_memory(access, span);
-                let kind = InstKind::Store(array);
-                self.builder
-                    .inst(kind, [index, values[0].value()], [], span);
-                for component in 0..access.ty.float_count() {
+                for (&component, value) in swizzle.as_slice().iter().zip(values) {
+                    let index = self.behind(start, component, span);
+                    let kind = InstKind::Store(array);
+                    self.builder.inst(kind, [index, value.value()], [], span);
+                }
+                for component in 0..self.types().leaf_count(access.ty) {
                     let at = self.builder.int(component as i32, span);
                     let value = self.load(array, Scalar::F32, at, span);
                     self.write_scalar(access, component, value, span);
@@ -270,11 +313,20 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// An array that holds the components of a vector, to be indexed while shading.
+    /// The index of a component, counted from `start`.
+    fn behind(&mut self, start: ValueId, component: u8, span: Span) -> ValueId {
+        if component == 0 {
+            return start;
+        }
+        let component = self.builder.int(component.into(), span);
+        self.builder.op(Op::IAdd, &[start, component], span)
+    }
+
+    /// An array that holds the components of a vector or matrix, to be indexed while shading.
     fn components_in_memory(&mut self, access: &Access, span: Span) -> ArrayId {
         let leaf = Leaf {
             scalar: Scalar::F32,
-            len: access.ty.float_count(),
+            len: self.types().leaf_count(access.ty),
         };
         let array = self.new_array(leaf, None, span, None);
         for component in 0..leaf.len {

@@ -61,7 +61,7 @@ impl<'a> Body<'_, '_, 'a> {
             | ExprKind::And(..)
             | ExprKind::Or(..)
             | ExprKind::ClosureAdd(..) => one(self.value(expr)),
-            ExprKind::Op(..) if !expr.ty.is_vector() => one(self.value(expr)),
+            ExprKind::Op(..) if self.types().leaf_count(expr.ty) == 1 => one(self.value(expr)),
             ExprKind::Op(row, operands) => self.by_component(row, operands, expr.ty, span),
             ExprKind::Zero | ExprKind::Constants(_) | ExprKind::List(_) => self.fresh(expr),
             ExprKind::Gather(parts) => {
@@ -74,6 +74,18 @@ impl<'a> Body<'_, '_, 'a> {
             ExprKind::Splat(inner) => {
                 let value = self.value(inner);
                 Values::from_elem(value.into(), expr.ty.float_count() as usize)
+            }
+            ExprKind::Diagonal(inner) => {
+                let (value, size) = (self.value(inner), expr.ty.matrix_size());
+                let zero = self.builder.constant(Scalar::F32, 0, span);
+                let on = |i: u32| i.is_multiple_of(size + 1);
+                let all = (0..size * size).map(|i| if on(i) { value } else { zero });
+                all.map(Slot::from).collect()
+            }
+            ExprKind::Corner(inner) => {
+                let (values, size) = (self.values(inner), expr.ty.matrix_size() as usize);
+                let rows = values.chunks(inner.ty.matrix_size() as usize).take(size);
+                rows.flat_map(|row| row[..size].iter().copied()).collect()
             }
             ExprKind::Global(number) => {
                 let leaves = self.leaves(expr.ty);
@@ -167,14 +179,14 @@ impl<'a> Body<'_, '_, 'a> {
         steps.fold(value, |value, &row| self.builder.op(row, &[value], span))
     }
 
-    /// A row on vectors; scalar operands stand for every component.
+    /// A row on vectors or matrices; scalar operands stand for every component.
     fn by_component(&mut self, row: Op, operands: &[Expr<'a>], ty: TypeId, span: Span) -> Values {
         let mut leaves: SmallVec<[Values; 3]> = SmallVec::new();
         for operand in operands {
             leaves.push(self.values(operand));
         }
         let mut values = Values::new();
-        for component in 0..ty.float_count() as usize {
+        for component in 0..self.types().leaf_count(ty) as usize {
             let pick =
                 |leaves: &Values| leaves[if leaves.len() == 1 { 0 } else { component }].value();
             let args: SmallVec<[ValueId; 3]> = leaves.iter().map(pick).collect();

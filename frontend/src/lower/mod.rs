@@ -191,6 +191,11 @@ impl<'p, 'a> Lowering<'p, 'a> {
                     self.name(format!("{name}.{component}"));
                 }
             }
+            TypeKind::Matrix(size) => {
+                for (row, column) in (0..size).flat_map(|r| (0..size).map(move |c| (r, c))) {
+                    self.name(format!("{name}[{row}][{column}]"));
+                }
+            }
             TypeKind::Struct(number) => {
                 for member in program.types.members(number) {
                     let member_name = self.interner.name(member.name);

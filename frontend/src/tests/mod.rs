@@ -5,6 +5,7 @@ mod declarations;
 mod errors;
 mod flow;
 mod limits;
+mod matrices;
 mod messages;
 mod mutants;
 mod session;

@@ -9,7 +9,6 @@
 
 use super::state::{Handler, State, Threaded, next};
 use crate::bytecode::{Opcode, Pattern};
-use adumbra_ir::host::FaultKind;
 use adumbra_ir::ops::OpVisitor;
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};

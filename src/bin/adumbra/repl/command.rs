@@ -203,6 +203,10 @@ fn component(ty: &Type, index: usize) -> String {
     match ty {
         Type::Scalar(Scalar::F32) => String::new(),
         Type::Vector(_) => format!(".{}", &"xyzw"[index..=index]),
+        Type::Matrix(n) => {
+            let size = usize::from(*n);
+            format!("[{}][{}]", index / size, index % size)
+        }
         _ => format!("[{index}]"),
     }
 }

@@ -144,7 +144,7 @@ fn keep(session: &mut Session, name: &str, value: Dual<View<'_>>) -> Outcome {
     let ty = value.value.ty();
     session.set(name, value).map_err(|_| {
         Failure::usage(format!(
-            "`{name}` is of type `{ty}`; a session keeps bools, ints, uints, floats and float vectors between its lines. \
+            "`{name}` is of type `{ty}`; a session keeps bools, ints, uints, floats, vectors and matrices between its lines. \
              Write a function around what uses it"
         ))
     })

@@ -1,0 +1,141 @@
+//! Matrices: how they are made, and what can be computed with them by operators.
+//!
+//! A matrix is its rows, one behind the other. Everything is by component but products, which are functions of the standard library.
+
+use super::Checker;
+use super::tree::{Expr, ExprKind};
+use super::types::TypeId;
+use crate::ast::BinaryOp;
+use adumbra_ir::{Code, Diagnostic, Op, Span};
+
+impl<'a> Checker<'a, '_> {
+    /// `float3x3(…)`: numbers and vectors row by row, one number for the diagonal, or a larger matrix, of which the upper left is taken.
+    pub(super) fn construct_matrix(
+        &mut self,
+        to: TypeId,
+        values: &'a mut [Expr<'a>],
+        span: Span,
+    ) -> Expr<'a> {
+        let size = to.matrix_size();
+        for value in values.iter_mut().filter(|value| value.ty.is_number()) {
+            *value = self.to_number(*value, TypeId::FLOAT);
+        }
+        let values: &'a [Expr<'a>] = values;
+        let kind = match values {
+            [value] if value.ty == to => return Expr { span, ..*value },
+            [value] if value.ty == TypeId::FLOAT => ExprKind::Diagonal(value),
+            [value] if value.ty.matrix_size() > size => ExprKind::Corner(value),
+            _ => {
+                let mut given = 0;
+                for value in values.iter() {
+                    let width = value.ty.float_count();
+                    if width == 0 {
+                        let what = format!("a row cannot be made from {}", self.show(value.ty));
+                        return self.bad_matrix(to, value.span, what, span);
+                    }
+                    if given % size + width > size {
+                        let what = format!("{} does not fit into its row", self.show(value.ty));
+                        return self.bad_matrix(to, value.span, what, span);
+                    }
+                    given += width;
+                }
+                if given != size * size {
+                    let name = self.types.name(to, self.interner);
+                    let what = format!(
+                        "`{name}` has {} numbers, and {given} are given",
+                        size * size
+                    );
+                    return self.bad_matrix(to, span, what, span);
+                }
+                ExprKind::Gather(values)
+            }
+        };
+        Expr { kind, ty: to, span }
+    }
+
+    fn bad_matrix(&mut self, to: TypeId, at: Span, message: String, span: Span) -> Expr<'a> {
+        let (name, size) = (self.types.name(to, self.interner), to.matrix_size());
+        let row = self.types.name(TypeId::floats(size), self.interner);
+        self.report(
+            Diagnostic::new(Code::BadConstructor, at, message)
+                .here("does not fit")
+                .help(format!(
+                    "give {} numbers row by row, {size} rows of type `{row}`, one number for the diagonal (`{name}(1)` is the identity), or a larger matrix",
+                    size * size
+                )),
+        );
+        Expr::error(span)
+    }
+
+    /// Sums and differences of matrices, and matrices scaled by a number.
+    pub(super) fn combine_matrices(
+        &mut self,
+        op: BinaryOp,
+        mut a: Expr<'a>,
+        mut b: Expr<'a>,
+        span: Span,
+    ) -> Expr<'a> {
+        let row = match (op, a.ty, b.ty) {
+            (BinaryOp::Add, m, n) if m == n => Op::Add,
+            (BinaryOp::Sub, m, n) if m == n => Op::Sub,
+            (BinaryOp::Mul, s, _) if is_factor(s) => Op::Mul,
+            (BinaryOp::Mul, _, s) if is_factor(s) => Op::Mul,
+            (BinaryOp::Div, _, s) if is_factor(s) => Op::Div,
+            _ => return self.bad_matrix_operands(op, &a, &b, span),
+        };
+        for operand in [&mut a, &mut b] {
+            if operand.ty.is_number() {
+                *operand = self.to_number(*operand, TypeId::FLOAT);
+            }
+        }
+        let ty = if a.ty.matrix_size() > 0 { a.ty } else { b.ty };
+        Expr {
+            kind: ExprKind::Op(row, self.arena.alloc([a, b])),
+            ty,
+            span,
+        }
+    }
+
+    fn bad_matrix_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
+        let (left, right) = (self.show(a.ty), self.show(b.ty));
+        let has_floats = |ty: TypeId| ty.is_vector() || ty.matrix_size() > 0;
+        let is_product = op == BinaryOp::Mul && has_floats(a.ty) && has_floats(b.ty);
+        let code = match is_product {
+            true => Code::MatrixProduct,
+            false => Code::BadOperand,
+        };
+        let help = match op {
+            _ if is_product => {
+                "write `mul(a, b)`: of two matrices, of a matrix and a vector, or of a vector and a matrix"
+            }
+            BinaryOp::Div if is_factor(a.ty) || a.ty.is_vector() => {
+                "multiply by the inverse: `mul(a, inverse(b))`"
+            }
+            BinaryOp::Div => "divide by a number, or multiply by the inverse: `mul(inverse(b), a)`",
+            BinaryOp::Add | BinaryOp::Sub => {
+                "matrices of one size can be added; a number stands on the diagonal of `float3x3(x)`"
+            }
+            BinaryOp::Equal | BinaryOp::NotEqual => "compare elements: `a[0][0] == b[0][0]`",
+            _ => {
+                "matrices can be added, subtracted and scaled; compute with their elements, `m[0][0]`"
+            }
+        };
+        self.report(
+            Diagnostic::new(
+                code,
+                span,
+                format!("there is no `{}` of {left} and {right}", op.text()),
+            )
+            .here("not possible with these types")
+            .label(a.span, format!("this is {left}"))
+            .label(b.span, format!("this is {right}"))
+            .help(help),
+        );
+        Expr::error(span)
+    }
+}
+
+/// Whether a matrix can be multiplied or divided by it.
+fn is_factor(ty: TypeId) -> bool {
+    ty.is_number() && ty != TypeId::BOOL
+}
