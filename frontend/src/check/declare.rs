@@ -1,4 +1,4 @@
-//! What files declare: structs, textures, constants, signatures of functions and shaders.
+//! What files declare: structs, textures, resources, constants, signatures of functions and shaders.
 //!
 //! Names of structs come first, so that a type may be used before it is defined; then everything else in the order of the text.
 
@@ -83,7 +83,7 @@ impl<'a> Checker<'a, '_> {
         self.report(diagnostic);
     }
 
-    /// File-scope declarations: textures and constants.
+    /// File-scope declarations: textures, resources and constants.
     fn declare_constants(&mut self, declaration: &'a ast::Declaration<'a>) {
         for declarator in declaration.declarators {
             let name = declarator.name;
@@ -92,6 +92,7 @@ impl<'a> Checker<'a, '_> {
                 let first = match known {
                     Value::Constant(number) => Some(self.constants[number as usize].name.span),
                     Value::Texture(number) => Some(self.textures[number as usize].span),
+                    Value::Resource(number) => Some(self.resources[number as usize].span),
                     Value::Local(_) | Value::Unknown => None,
                 };
                 self.redeclared(name, first);
@@ -104,9 +105,16 @@ impl<'a> Checker<'a, '_> {
                 self.names.set_texture(name.symbol, number);
                 continue;
             }
+            let is_plain = declarator.dimensions.is_empty() && declarator.init.is_none();
+            if declaration.ty.name == TypeName::Keyword(TypeKeyword::ShaderResource) && is_plain {
+                let number = self.resources.len() as u32;
+                self.resources.push(name);
+                self.names.declare(name.symbol, Value::Resource(number));
+                continue;
+            }
             let open = OpenLength::of(declarator.init);
             let ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
-            let holds = ty != TypeId::ERROR && self.can_hold(ty, declaration.ty.span);
+            let holds = ty != TypeId::ERROR && self.can_store(ty, declaration.ty.span);
             let bits = match declarator.init {
                 _ if !holds => None,
                 Some(init) => {
@@ -241,7 +249,11 @@ impl<'a> Checker<'a, '_> {
             let name = parameter.declarator.name;
             let dimensions = parameter.declarator.dimensions;
             let mut ty = self.resolve_type(&parameter.ty, dimensions, OpenLength::Unknown);
-            if !self.can_hold(ty, parameter.ty.span) {
+            let holds = match parameter.direction {
+                ast::Direction::Out => self.can_store(ty, parameter.ty.span),
+                _ => self.can_hold(ty, parameter.ty.span),
+            };
+            if !holds {
                 ty = TypeId::ERROR;
             }
             let default = parameter.declarator.init.map(|init| {
@@ -282,6 +294,12 @@ impl<'a> Checker<'a, '_> {
             self.report(bad(
                 "a shader has no `inout` parameters",
                 "make it an input, or an output with `out`",
+            ));
+        }
+        if is_input && ty == TypeId::RESOURCE {
+            self.report(bad(
+                "a resource is no input of a shader",
+                "declare it at file level: `shader_resource name;`",
             ));
         }
         if let Some(default) = default {

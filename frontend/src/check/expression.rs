@@ -38,11 +38,11 @@ impl<'a> Checker<'a, '_> {
             ast::ExprKind::Ternary { condition, yes, no } => self.ternary(condition, yes, no, span),
             ast::ExprKind::Cast(keyword, operand) => {
                 let value = self.expr(operand);
-                let to = self.keyword_type(keyword, span);
+                let to = self.keyword_type(keyword);
                 self.cast(value, to, span)
             }
             ast::ExprKind::Construct(keyword, args) => {
-                let to = self.keyword_type(keyword, span);
+                let to = self.keyword_type(keyword);
                 self.construct(to, args, span)
             }
             ast::ExprKind::Call(name, args) => self.call(name, args, span),
@@ -77,6 +77,11 @@ impl<'a> Checker<'a, '_> {
                 }
             }
             Value::Constant(number) if !self.is_library => self.constant(number, span),
+            Value::Resource(number) if !self.is_library => Expr {
+                kind: ExprKind::Resource(number),
+                ty: TypeId::RESOURCE,
+                span,
+            },
             Value::Texture(_) if !self.is_library => {
                 let text = self.text(symbol).to_owned();
                 self.report(

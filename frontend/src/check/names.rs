@@ -18,6 +18,8 @@ pub(super) enum Value {
     Constant(u32),
     /// A texture, by its number.
     Texture(u32),
+    /// A resource of the host, by its number.
+    Resource(u32),
 }
 
 /// What a word means as a type, besides keywords.

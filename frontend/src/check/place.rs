@@ -89,6 +89,13 @@ impl<'a> Checker<'a, '_> {
                     "what is declared at file level is constant; declare a variable in the function",
                 )
             }
+            Value::Resource(number) if !self.is_library => {
+                let declared = self.resources[number as usize].span;
+                (
+                    declared,
+                    "the host says what the resource is; declare a variable in the function",
+                )
+            }
             _ => return false,
         };
         let text = self.text(symbol).to_owned();

@@ -97,7 +97,7 @@ impl<'a> Checker<'a, '_> {
                     depth + 1,
                 );
                 broken |= ty == TypeId::ERROR;
-                if !self.can_hold(ty, declaration.ty.span) {
+                if !self.can_store(ty, declaration.ty.span) {
                     continue;
                 }
                 if let Some(init) = declarator.init {
@@ -173,7 +173,7 @@ impl<'a> Checker<'a, '_> {
         depth: usize,
     ) -> TypeId {
         let mut base = match ty.name {
-            TypeName::Keyword(keyword) => self.keyword_type(keyword, ty.span),
+            TypeName::Keyword(keyword) => self.keyword_type(keyword),
             TypeName::Named(symbol) => match self.type_named(symbol, depth) {
                 Some(known) => known,
                 None => self.unknown_type(symbol, ty.span),
@@ -209,7 +209,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// The type of a keyword.
-    pub(super) fn keyword_type(&mut self, keyword: TypeKeyword, span: Span) -> TypeId {
+    pub(super) fn keyword_type(&self, keyword: TypeKeyword) -> TypeId {
         match keyword {
             TypeKeyword::Void => TypeId::VOID,
             TypeKeyword::Bool => TypeId::BOOL,
@@ -224,10 +224,7 @@ impl<'a> Checker<'a, '_> {
             TypeKeyword::Float2x2 => TypeId::FLOAT2X2,
             TypeKeyword::Float3x3 => TypeId::FLOAT3X3,
             TypeKeyword::Float4x4 => TypeId::FLOAT4X4,
-            TypeKeyword::ShaderResource => {
-                self.not_built(span, "resources are", "pass numbers to the closure instead");
-                TypeId::ERROR
-            }
+            TypeKeyword::ShaderResource => TypeId::RESOURCE,
         }
     }
 
@@ -256,7 +253,7 @@ impl<'a> Checker<'a, '_> {
                 return TypeId::ERROR;
             }
         };
-        if element == TypeId::ERROR || !self.can_hold(element, dimension.span) {
+        if element == TypeId::ERROR || !self.can_store(element, dimension.span) {
             return TypeId::ERROR;
         }
         let elements = u64::from(len) * self.types.scalar_count(element);
@@ -313,7 +310,24 @@ impl<'a> Checker<'a, '_> {
         None
     }
 
-    /// Whether variables, members and elements may have the type; reported if not.
+    /// Whether members, elements and whatever else begins as zero may have the type; reported if not.
+    pub(super) fn can_store(&mut self, ty: TypeId, span: Span) -> bool {
+        if ty != TypeId::RESOURCE {
+            return self.can_hold(ty, span);
+        }
+        self.report(
+            Diagnostic::new(
+                Code::BadVariableType,
+                span,
+                "a resource cannot be kept here, where it would have no value to begin with",
+            )
+            .here("not possible here")
+            .help("pass it on: to a closure, as an `in` parameter, as a result, or in a variable that starts with it"),
+        );
+        false
+    }
+
+    /// Whether variables may have the type; reported if not.
     pub(super) fn can_hold(&mut self, ty: TypeId, span: Span) -> bool {
         let (what, help) = match ty {
             TypeId::VOID => (

@@ -131,7 +131,7 @@ impl<'a> Checker<'a, '_> {
         out: &mut statement::Statements<'a>,
     ) {
         let value = self.expr(value);
-        if value.is_error() || !self.can_hold(value.ty, value.span) {
+        if value.is_error() || !self.can_store(value.ty, value.span) {
             return;
         }
         let known = self
@@ -205,6 +205,9 @@ impl<'a> Checker<'a, '_> {
         out: &mut statement::Statements<'a>,
         params: &mut BumpVec<'a, Param<'a>>,
     ) {
+        if !self.can_store(value.ty, value.span) {
+            return;
+        }
         let local = self.new_local(name, value.ty);
         out.push(Stmt::Declare(local, Some(self.keep(value))));
         self.give(local, given, params);

@@ -327,7 +327,11 @@ impl<'a> Checker<'a, '_> {
             let name = declarator.name;
             let open = OpenLength::of(declarator.init);
             let mut ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
-            if !self.can_hold(ty, declaration.ty.span) {
+            let holds = match declarator.init {
+                Some(_) => self.can_hold(ty, declaration.ty.span),
+                None => self.can_store(ty, declaration.ty.span),
+            };
+            if !holds {
                 ty = TypeId::ERROR;
             }
             // The initialiser still sees what the name meant before: `float x = x;`.

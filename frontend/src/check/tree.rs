@@ -27,6 +27,8 @@ pub struct Program<'a> {
     pub functions: Vec<Function<'a>>,
     /// The textures that the program declares, by name.
     pub textures: Vec<Symbol>,
+    /// The resources that the program declares, by name.
+    pub resources: Vec<Symbol>,
     /// The closures that are made: name, and types of the arguments.
     pub closures: Vec<(Symbol, Vec<TypeId>)>,
     /// The messages that may be given.
@@ -232,6 +234,8 @@ pub enum ExprKind<'a> {
     Local(LocalId),
     /// A global of the host.
     Global(u32),
+    /// A resource of the host, to be passed on.
+    Resource(u32),
     /// A row of the op table, component by component; scalar operands stand for every component.
     Op(Op, &'a [Expr<'a>]),
     /// A row of two operands that it is given in the reverse of the order in which they are evaluated.

@@ -148,7 +148,8 @@ impl<'a> Body<'_, '_, 'a> {
     ) -> Values {
         let has_handles = yes
             .iter()
-            .any(|slot| self.builder.ty(slot.value()) == Scalar::Closure);
+            .map(|slot| self.builder.ty(slot.value()))
+            .any(|ty| matches!(ty, Scalar::Closure | Scalar::Resource));
         if has_handles {
             return self.branch(condition, |_| yes.clone(), |_| no.clone(), span);
         }

@@ -97,6 +97,11 @@ impl<'a> Body<'_, '_, 'a> {
                 }
                 values
             }
+            ExprKind::Resource(number) => {
+                let kind = InstKind::Resource(self.shared.resource(number));
+                let handle = self.builder.inst(kind, [], [Scalar::Resource], span);
+                one(handle.first)
+            }
             ExprKind::Local(_)
             | ExprKind::Swizzle(..)
             | ExprKind::Member(..)

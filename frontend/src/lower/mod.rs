@@ -20,7 +20,7 @@ use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::module::{
-    ClosureId, ClosureShape, FuncId, Global, Input, MessageId, Module, NameId, Output, TextureId,
+    ClosureId, ClosureShape, FuncId, Global, Input, MessageId, Module, NameId, Output, ResourceId, TextureId,
 };
 use adumbra_ir::{Code, Diagnostic};
 use std::collections::HashMap;
@@ -71,6 +71,7 @@ struct Lowering<'p, 'a> {
     reached: Vec<Option<FuncId>>,
     queue: Vec<FunctionId>,
     textures: Vec<Option<TextureId>>,
+    resources: Vec<Option<ResourceId>>,
     closures: Vec<Option<ClosureId>>,
     messages: Vec<Option<MessageId>>,
     /// The names of scalar variables, by symbol.
@@ -88,6 +89,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
             reached: vec![None; program.functions.len()],
             queue: Vec::new(),
             textures: vec![None; program.textures.len()],
+            resources: vec![None; program.resources.len()],
             closures: vec![None; program.closures.len()],
             messages: vec![None; program.messages.len()],
             scalar_names: vec![None; interner.len()],
@@ -135,6 +137,15 @@ impl<'p, 'a> Lowering<'p, 'a> {
             let name = self.program.textures[number as usize];
             textures.push(self.interner.name(name).to_owned());
             TextureId(textures.len() as u32 - 1)
+        })
+    }
+
+    fn resource(&mut self, number: u32) -> ResourceId {
+        let resources = &mut self.module.resources;
+        *self.resources[number as usize].get_or_insert_with(|| {
+            let name = self.program.resources[number as usize];
+            resources.push(self.interner.name(name).to_owned());
+            ResourceId(resources.len() as u32 - 1)
         })
     }
 

@@ -190,7 +190,30 @@ fn one_error_each_at_file_level() {
         ),
         ("void f(texture2d t) {}", Code::BadVariableType),
         ("float f(float w[]) { return 1; }", Code::BadArraySize),
-        ("shader_resource tab;", Code::NotBuiltYet),
+        ("shader_resource tab[2];", Code::BadVariableType),
+        ("shader_resource tab = 1;", Code::BadVariableType),
+        ("shader_resource tab; float tab;", Code::Redeclared),
+        (
+            "shader_resource tab; void f() { tab = tab; }",
+            Code::WriteToConst,
+        ),
+        (
+            "shader_resource tab; float f() { return tab + 1; }",
+            Code::BadOperand,
+        ),
+        (
+            "shader_resource tab; bool f() { return tab == tab; }",
+            Code::BadOperand,
+        ),
+        (
+            "shader_resource tab; float f() { return (float)tab; }",
+            Code::BadCast,
+        ),
+        ("void f() { shader_resource r; }", Code::BadVariableType),
+        ("struct s { shader_resource r; };", Code::BadVariableType),
+        ("void f(out shader_resource r) {}", Code::BadVariableType),
+        ("shader s(out shader_resource r) {}", Code::BadVariableType),
+        ("shader s(shader_resource r) {}", Code::BadShaderParameter),
     ];
     for (file, code) in files {
         assert_eq!(codes(file), [*code], "{file}");

@@ -1,6 +1,7 @@
 //! Expressions: conversions, operators, vectors, arrays, structs, closures.
 
 use super::*;
+use adumbra_ir::host::{ClosureNode, ClosureRef};
 
 #[test]
 fn arithmetic_of_ints_and_floats() {
@@ -227,6 +228,30 @@ fn closures() {
     let module = module(&text);
     assert_eq!(module.closures.len(), 2);
     assert_ne!(outputs(&text)[0].word, 0);
+}
+
+#[test]
+fn resources_are_passed_on() {
+    let before = "shader_resource first, second; closure lit(int n, shader_resource r) { return make_closure<table>(n, r); }
+        shader_resource either(bool b, inout shader_resource r) { shader_resource old = r; r = second; return b ? old : first; }
+        float first_of(float3 second) { return second.x; }";
+    let body = "shader_resource r = second; for (int i = 0; i < 2; ++i) if (i == 1) r = first; closure c = lit(1, r);
+        c += lit(2, either(false, r)) + make_closure<table>(3, r) + make_closure<table>(4, select(global_value<flag>, second, first)); o0 = c;";
+    let text = shader("closure", 1, before, body);
+    assert_eq!(module(&text).resources, ["second", "first"]);
+    let outcome = outcome(&text);
+    let mut given = Vec::new();
+    let mut left = vec![ClosureRef::from_word(outcome.outputs[0].word)];
+    while let Some(closure) = left.pop() {
+        match outcome.closures.node(closure) {
+            Some(ClosureNode::Add(a, b)) => left.extend([b, a]),
+            Some(ClosureNode::Leaf { args, .. }) => {
+                given.push(outcome.closures.args(args).to_vec())
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(given, [[1, 1], [2, 1], [3, 0], [4, 0]]);
 }
 
 #[test]
