@@ -6,7 +6,7 @@
 use super::Checker;
 use super::convert::Purpose;
 use super::statement::{Completes, Statements};
-use super::tree::{Case, Expr, ExprKind, Stmt, Switch};
+use super::tree::{Case, Expr, ExprKind, Local, Stmt, Switch};
 use super::types::TypeId;
 use crate::ast;
 use adumbra_ir::{Code, Diagnostic, Span};
@@ -134,14 +134,32 @@ impl<'a> Checker<'a, '_> {
         bits
     }
 
+    /// Whether a variable can begin as zero; reported if not.
+    fn can_begin_before(&mut self, variable: Local) -> bool {
+        let begins = variable.ty != TypeId::RESOURCE;
+        if !begins {
+            let is = self.show(variable.ty);
+            let message = format!("a `switch` may jump past this variable of type {is}");
+            self.report(
+                Diagnostic::new(Code::BadVariableType, variable.span, message)
+                    .here("not possible in this case")
+                    .help("put the case in braces, `case 1: { … }`, or declare it before the `switch`"),
+            );
+        }
+        begins
+    }
+
     /// Lets the variables of a case begin before the `switch`, since later cases see them.
     fn begin_before(&mut self, body: &mut Statements<'a>, out: &mut Statements<'a>) {
         for statement in body {
             let Stmt::Declare(local, init) = *statement else {
                 continue;
             };
-            out.push(Stmt::Declare(local, None));
             let variable = self.body.locals[local.0 as usize];
+            if !self.can_begin_before(variable) {
+                continue;
+            }
+            out.push(Stmt::Declare(local, None));
             let expr = |kind, span| Expr {
                 kind,
                 ty: variable.ty,

@@ -20,7 +20,8 @@ use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::module::{
-    ClosureId, ClosureShape, FuncId, Global, Input, MessageId, Module, NameId, Output, ResourceId, TextureId,
+    ClosureId, ClosureShape, FuncId, Global, Input, MessageId, Module, NameId, Output, ResourceId,
+    TextureId,
 };
 use adumbra_ir::{Code, Diagnostic};
 use std::collections::HashMap;

@@ -210,6 +210,10 @@ fn one_error_each_at_file_level() {
             Code::BadCast,
         ),
         ("void f() { shader_resource r; }", Code::BadVariableType),
+        (
+            "shader_resource t; void f(int n) { switch (n) { case 1: shader_resource r = t; case 2: { shader_resource s = t; } } }",
+            Code::BadVariableType,
+        ),
         ("struct s { shader_resource r; };", Code::BadVariableType),
         ("void f(out shader_resource r) {}", Code::BadVariableType),
         ("shader s(out shader_resource r) {}", Code::BadVariableType),
