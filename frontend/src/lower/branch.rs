@@ -26,7 +26,7 @@ impl<'a> Body<'_, '_, 'a> {
         let otherwise = self.arm(otherwise, span);
         let given = then.given.as_ref().or(otherwise.given.as_ref());
         let count = given.map_or(0, Values::len);
-        let merged = join(&then, &otherwise);
+        let (merged, alike) = join(&then, &otherwise);
         let given = given.into_iter().flatten().map(|slot| slot.value());
         let values = given.chain(merged.iter().map(|merged| merged.then));
         let types: Vec<Scalar> = values.map(|value| self.builder.ty(value)).collect();
@@ -38,6 +38,9 @@ impl<'a> Body<'_, '_, 'a> {
         let values: Values = results.by_ref().take(count).map(Into::into).collect();
         for (merged, value) in merged.iter().zip(results) {
             self.set(merged.slot, value);
+        }
+        for change in alike {
+            self.environment.set(change.slot, change.after);
         }
         if then.given.is_none() && otherwise.given.is_none() {
             self.builder.terminate(InstKind::Unreachable, [], span);
@@ -238,14 +241,15 @@ struct Merged {
     otherwise: ValueId,
 }
 
-/// What two arms changed together, in order of the slots.
-fn join(then: &Lowered, otherwise: &Lowered) -> Vec<Merged> {
+/// What two arms changed together, in order of the slots: to values of their own, and both to one value from before the branch.
+fn join(then: &Lowered, otherwise: &Lowered) -> (Vec<Merged>, Vec<Change>) {
     let (mut a, mut b) = (then.seen(), otherwise.seen());
     let mut merged = Vec::with_capacity(a.len() + b.len());
+    let mut alike = Vec::new();
     loop {
         let (first, second) = (a.first(), b.first());
         let (slot, then, otherwise) = match (first, second) {
-            (None, None) => return merged,
+            (None, None) => return (merged, alike),
             (Some(x), Some(y)) if x.slot == y.slot => (x.slot, x.after, y.after),
             (Some(x), y) if y.is_none_or(|y| x.slot < y.slot) => (x.slot, x.after, x.before),
             (_, Some(y)) => (y.slot, y.before, y.after),
@@ -263,6 +267,8 @@ fn join(then: &Lowered, otherwise: &Lowered) -> Vec<Merged> {
                 then: then.value(),
                 otherwise: otherwise.value(),
             });
+        } else if let Some(&change) = first {
+            alike.push(change);
         }
     }
 }

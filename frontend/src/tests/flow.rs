@@ -115,6 +115,15 @@ fn recursion() {
 }
 
 #[test]
+fn arms_that_agree_still_change_the_variable() {
+    let body = "int n = global_value<n>; int x = 7; int a = 3; int b = 3; int c = 3; int d = 3;
+        if (n > 1) a = x; else a = x; o0 = a;
+        if (n > 1) { if (n > 100) b = x; else b = x; } o1 = b;
+        switch (n) { case 5: c = 1; default: if (n > 1) { c = x; d = 2; } else c = x; } o2 = c; o3 = d;";
+    assert_eq!(ints(&shader("int", 4, "", body)), [7, 7, 7, 2]);
+}
+
+#[test]
 fn parameters_travel_their_ways() {
     let before = "void f(in float a, inout float b, out float c, const float d, in const float e) { c += a; b += c + d + e; a = 100; }";
     let body = "float a = 1; float b = 10; float c = 50; f(a, b, c, 2, 3); o0 = a; o1 = b; o2 = c;";
