@@ -10,6 +10,7 @@ use adumbra_frontend::check::Given;
 use adumbra_frontend::check::tree::FunctionId;
 use adumbra_frontend::{Interner, lower};
 use adumbra_ir::passes::{self, Derivatives, FunctionReport, PassOptions};
+use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Diagnostic, FileId, Module};
 use front::{fail_on_error, parse};
 use std::sync::Arc;
@@ -261,6 +262,41 @@ impl Compiler {
     fn front_of(&self, sources: &Sources, main: Main) -> Result<Front, Findings> {
         self.front(sources.texts(), main, self.options.shader.as_deref())
             .map_err(|found| Findings::new(found, sources))
+    }
+
+    /// The intermediate representation of an expression as a pass left it the last time that it ran, as text; `None` if it did not run.
+    /// [`PASSES`](crate::PASSES) has their names.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
+    /// let compiler = Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT)?);
+    /// let sources = Sources::new("<expression>", "x * (1.0 + 2.0)");
+    /// assert!(compiler.ir_after(&sources, "fold")?.unwrap().contains("3.0"));
+    /// assert_eq!(compiler.ir_after(&sources, "inline")?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Every error that was found.
+    pub fn ir_after(&self, sources: &Sources, pass: &str) -> Result<Option<String>, Findings> {
+        let module = self.front(sources, Main::Expression)?.module;
+        let options = PassOptions {
+            output_shadows: true,
+            ..self.pass_options()
+        };
+        // A pass runs for each function, and in rounds: first it is counted how often.
+        let mut left = 0;
+        passes::run_watched(module.clone(), &options, &mut |name, _| {
+            left += usize::from(name == pass);
+        });
+        let mut last = None;
+        passes::run_watched(module, &options, &mut |name, module| {
+            left -= usize::from(name == pass);
+            if name == pass && left == 0 {
+                last = Some(text::print(module, Spans::Hidden));
+            }
+        });
+        Ok(last)
     }
 
     fn pass_options(&self) -> PassOptions {

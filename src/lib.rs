@@ -73,7 +73,7 @@ pub use adumbra_ir::host::{
 pub use adumbra_ir::message::Message;
 pub use adumbra_ir::module::{Input, MessageId, Output};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
-pub use adumbra_ir::passes::{Derivatives, FunctionReport, ValueReport};
+pub use adumbra_ir::passes::{Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::{
     Code, Diagnostic, Direction, FileId, Label, Lanes, Op, Scalar, Severity, Span, Type,
 };

@@ -266,3 +266,127 @@ fn a_session_keeps_a_bounded_number_of_texts() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_eq!(ran.stderr.matches("texts in scope").count(), 1, "{ran:?}");
 }
+
+#[test]
+fn plots_show_value_and_derivatives_with_their_ranges() {
+    let plot = said(":plot u * u for u in 0..1");
+    let lines: Vec<&str> = plot.lines().collect();
+    // The value rises from 0 to 1; so does its derivative, by a pixel's share; along y nothing changes.
+    assert_eq!(lines[0], "value");
+    assert!(lines[1].trim_start().starts_with("1.0 ┤"), "{plot}");
+    assert!(lines[6].trim_start().starts_with("0.0 ┤⣀⣀"), "{plot}");
+    assert!(lines[1].ends_with('⠉'), "{plot}");
+    assert_eq!(lines[7], "ddx");
+    assert!(lines[8].starts_with("  0.00390625 ┤"), "{plot}");
+    assert_eq!(
+        lines[14..],
+        ["ddy is 0 everywhere", "for u from 0.0 to 1.0"]
+    );
+    // The axes stand below each other.
+    let axis = |line: &str| line.chars().position(|c| c == '┤');
+    assert_eq!(axis(lines[1]), axis(lines[8]));
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 80),
+        "{plot}"
+    );
+    assert!(!plot.contains('\x1b'), "{plot}");
+    assert_eq!(said(":plot u * u"), plot);
+    assert_eq!(
+        said("u * u\n:plot for u in 0..1")
+            .lines()
+            .skip(3)
+            .collect::<Vec<_>>(),
+        lines
+    );
+}
+
+#[test]
+fn plots_take_any_variable_component_and_range() {
+    // One that the session does not know changes by 1 along x.
+    let plot = said(":plot float2(t, 2 * t) for t in -1..1 + 1");
+    assert!(plot.contains(".x -1.0 … 2.0  .y -2.0 … 4.0\n"), "{plot}");
+    assert!(plot.contains(".x 1.0 … 1.0  .y 2.0 … 2.0\n"), "{plot}");
+    assert!(plot.contains("for t from -1.0 to 2.0"), "{plot}");
+    // What is not finite leaves gaps; ints and derivatives have no derivatives of their own.
+    let plot = said(":plot 1 / t for t in 0..1");
+    assert!(plot.contains("of 124 values are not finite"), "{plot}");
+    let plot = said(":plot log(t) for t in -2..-1");
+    assert!(plot.contains("value\n  nowhere finite\n"), "{plot}");
+    let plot = said(":plot (int)(4 * u)");
+    assert!(
+        plot.starts_with("value\n  4.0 ┤") && !plot.contains("ddx"),
+        "{plot}"
+    );
+    assert!(!said(":plot ddx(u * u)").contains("ddy"));
+    assert_eq!(said(":plot 3.0 for t in 0..1").matches("3.0 ┤").count(), 1);
+    assert_eq!(
+        said("k = 2 : 1 : 0\n:plot k * t for t in 0..1\nk")
+            .lines()
+            .last(),
+        Some("ddy    0.0")
+    );
+}
+
+#[test]
+fn plots_that_cannot_be_drawn_say_why() {
+    for (text, why) in [
+        (":plot", ":plot wants an expression"),
+        (":plot u for u in 0", ":plot wants"),
+        (":plot u for u in 1..1", "is empty"),
+        (":plot u for u in 0..1/0.0", "no end of a range"),
+        (":plot u for u in 0..nosuch", "nosuch"),
+        (":plot nosuch", "nosuch"),
+        (":plot make_closure<glow>(u)", "only numbers and vectors"),
+        ("n = 3\n:plot n for n in 0..1", "plots go along floats"),
+        ("int f() { while (true) {} return 1; }\n:plot f()", "E0811"),
+    ] {
+        let ran = session(text);
+        assert_eq!(ran.code, 1, "{text}: {ran:?}");
+        assert!(ran.stderr.contains(why), "{text}: {ran:?}");
+    }
+    // Faults that shading survives are told once.
+    let ran = session("n = 0\n:plot u + 7 / n");
+    assert_eq!(
+        (ran.code, ran.stderr.matches("W0802").count()),
+        (0, 1),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn the_intermediate_representation_is_shown_after_each_pass() {
+    let folded = said(":ir --after fold u * (1.0 + 2.0)");
+    let optimised = said(":ir --after prune u * (1.0 + 2.0)");
+    assert!(
+        folded.contains("const 1.0") && folded.contains("const 3.0"),
+        "{folded}"
+    );
+    assert!(!optimised.contains("const 1.0"), "{optimised}");
+    assert_eq!(
+        said("u * u\n:ir --after lanes").lines().last(),
+        said(":ir u * u").lines().last()
+    );
+    for (text, why) in [
+        (
+            ":ir --after nosuch u",
+            "there is no pass `nosuch`, only `inline`, `fold`",
+        ),
+        (":ir --after", "there is no pass ``"),
+        (":ir --after inline u", "nothing to do here"),
+        (":ir --after fold nosuch", "nosuch"),
+    ] {
+        let ran = session(text);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stderr.contains(why), "{ran:?}");
+    }
+}
+
+#[test]
+fn suggestions_are_close_ones() {
+    let stderr = |text| session(text).stderr;
+    assert!(stderr(":help smothstep").contains("did you mean `smoothstep`?"));
+    assert!(stderr(":hlep").contains("did you mean `:help`?"));
+    for far in [":help foo", ":help nosuch", ":help xyzzy", ":zzz"] {
+        assert!(!stderr(far).contains("did you mean"), "{far}");
+    }
+}

@@ -35,6 +35,7 @@ use bumpalo::Bump;
 pub(crate) use convert::conversion;
 pub use convert::implicit;
 use names::Names;
+pub use names::predeclared_names;
 pub use session::Given;
 use std::collections::HashMap;
 use tree::{Expr, Function, FunctionId, Local, LocalId, Param, Program, Stmt};

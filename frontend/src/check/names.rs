@@ -183,11 +183,23 @@ impl Names {
 }
 
 /// The predeclared names of float vectors; a declaration of the user hides them.
+const PREDECLARED: [(&str, TypeId); 7] = [
+    ("color", TypeId::FLOAT3),
+    ("normal", TypeId::FLOAT3),
+    ("point", TypeId::FLOAT3),
+    ("vec2", TypeId::FLOAT2),
+    ("vec3", TypeId::FLOAT3),
+    ("vec4", TypeId::FLOAT4),
+    ("vector", TypeId::FLOAT3),
+];
+
+/// What a predeclared name stands for.
 pub(super) fn predeclared(name: &str) -> Option<TypeId> {
-    match name {
-        "color" | "vector" | "point" | "normal" | "vec3" => Some(TypeId::FLOAT3),
-        "vec2" => Some(TypeId::FLOAT2),
-        "vec4" => Some(TypeId::FLOAT4),
-        _ => None,
-    }
+    let found = PREDECLARED.iter().find(|(known, _)| *known == name)?;
+    Some(found.1)
+}
+
+/// The names of types that need no declaration: `vec3`, `color`.
+pub fn predeclared_names() -> impl Iterator<Item = &'static str> {
+    PREDECLARED.iter().map(|(name, _)| *name)
 }

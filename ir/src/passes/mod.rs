@@ -42,6 +42,9 @@ use specialise::Plan;
 use summary::Summaries;
 use times::{Clock, Phase};
 
+/// The names of the passes, as a [`Watch`] is told them, in the order in which they first run.
+pub const PASSES: [&str; 6] = ["inline", "fold", "dedupe", "prune", "unreached", "lanes"];
+
 /// How often lanes are found anew because shadows turned out to be zero. After that such zeros stay constants that nothing was folded with.
 pub const MAX_ROUNDS: usize = 4;
 
@@ -161,7 +164,7 @@ fn optimise(module: &mut Module, watch: &mut Watch) {
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
         calls::drop_unreached(module, &calls);
-        watch("drop unreached", module);
+        watch("unreached", module);
     }
 }
 

@@ -65,6 +65,19 @@ pub fn has_floats(ty: &Type) -> bool {
     any
 }
 
+/// What is written behind a value for one of its scalars: nothing for a float, `.x` for a vector's.
+pub fn component(ty: &Type, index: usize) -> String {
+    match ty {
+        Type::Scalar(Scalar::F32) => String::new(),
+        Type::Vector(_) => format!(".{}", &"xyzw"[index..=index]),
+        Type::Matrix(n) => {
+            let size = usize::from(*n);
+            format!("[{}][{}]", index / size, index % size)
+        }
+        _ => format!("[{index}]"),
+    }
+}
+
 /// The value for people, in one line.
 pub fn text(output: &OutputView<'_>) -> String {
     match output.closure() {

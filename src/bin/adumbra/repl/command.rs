@@ -1,12 +1,12 @@
 //! The commands of the REPL: `:help` and its like. [`help::COMMANDS`] lists them.
 
 use super::session::{Compiled, Session};
-use super::{Then, failed, help};
+use super::{Then, failed, help, plot};
 use crate::emit::lanes_text;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::show;
-use adumbra::{Difference, HumanFloat, Scalar, Type, central_differences};
+use adumbra::{Difference, HumanFloat, PASSES, central_differences};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 /// How long `:time` evaluates.
 const TIMED: Duration = Duration::from_millis(50);
 
-/// Does what a line that begins with `:` says.
+/// Does what a line that begins with `:` says. A line holds `width` characters.
 ///
 /// # Errors
 /// If there is no such command, or what it was given is at fault.
-pub fn execute(session: &mut Session, line: &str) -> Outcome<Then> {
+pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then> {
     let line = line.strip_prefix(':').unwrap_or(line).trim_start();
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
@@ -35,12 +35,9 @@ pub fn execute(session: &mut Session, line: &str) -> Outcome<Then> {
             let own = reports.iter().filter(|report| !report.library);
             print(&own.map(lanes_text).collect::<Vec<_>>().join("\n"))?;
         }
-        "ir" => print(
-            &expression(session, name, rest)?
-                .program()
-                .ir()
-                .unwrap_or_default(),
-        )?,
+        "ir" => print(&ir_text(session, rest)?)?,
+        // With escapes for colours, which go where they are wanted.
+        "plot" => anstream::stdout().write_all(plot::text(session, rest, width)?.as_bytes())?,
         "bytecode" => print(&expression(session, name, rest)?.program().listing())?,
         "globals" => print(&globals_text(session))?,
         "load" if rest.is_empty() => return Err(wants("load", "a file")),
@@ -87,7 +84,7 @@ fn help_text(topic: &str) -> Outcome<String> {
     }
     let topic = topic.trim_start_matches(':').trim_end_matches("()");
     if let Some(page) = help::COMMANDS.iter().find(|page| page.name == topic) {
-        return Ok(format!("{}\n  {}\n", page.usage, page.doc));
+        return Ok(page.text());
     }
     let pages = help::pages(topic);
     if !pages.is_empty() {
@@ -99,18 +96,39 @@ fn help_text(topic: &str) -> Outcome<String> {
     }))
 }
 
-fn expression(session: &Session, command: &str, text: &str) -> Outcome<Compiled> {
-    if text.is_empty() {
-        return match &session.last {
-            Some(last) => session
-                .compile_expression(last)
-                .map_err(|findings| failed(&findings)),
-            None => Err(wants(command, "an expression")),
-        };
+/// What a command is about: what stands behind it or, if nothing does, what was evaluated last.
+fn subject<'a>(session: &'a Session, command: &str, text: &'a str) -> Outcome<&'a str> {
+    match (text, &session.last) {
+        ("", Some(last)) => Ok(last),
+        ("", None) => Err(wants(command, "an expression")),
+        _ => Ok(text),
     }
-    session
-        .compile_expression(text)
-        .map_err(|findings| failed(&findings))
+}
+
+fn expression(session: &Session, command: &str, text: &str) -> Outcome<Compiled> {
+    let compiled = session.compile_expression(subject(session, command, text)?, session.globals());
+    compiled.map_err(|findings| failed(&findings))
+}
+
+/// `[--after PASS] [EXPR]`
+fn ir_text(session: &Session, text: &str) -> Outcome<String> {
+    let Some(rest) = text.strip_prefix("--after") else {
+        let compiled = expression(session, "ir", text)?;
+        return Ok(compiled.program().ir().unwrap_or_default());
+    };
+    let (pass, text) = rest
+        .trim_start()
+        .split_once(char::is_whitespace)
+        .unwrap_or((rest.trim_start(), ""));
+    if !PASSES.contains(&pass) {
+        return Err(Failure::usage(format!(
+            "there is no pass `{pass}`, only {}",
+            PASSES.map(|pass| format!("`{pass}`")).join(", ")
+        )));
+    }
+    let ir = session.ir_after(subject(session, "ir", text.trim())?, pass);
+    let ir = ir.map_err(|findings| failed(&findings))?;
+    ir.ok_or_else(|| Failure::usage(format!("the pass `{pass}` has nothing to do here")))
 }
 
 fn type_text(session: &Session, text: &str) -> Outcome<String> {
@@ -181,7 +199,7 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
             for (part, label) in ["value", "ddx", "ddy"].into_iter().enumerate() {
                 let fast = f32::from_bits(parts[part][i]);
                 rows.push(vec![
-                    format!("{label}{}", component(output.ty(), i)),
+                    format!("{label}{}", show::component(output.ty(), i)),
                     HumanFloat(fast).to_string(),
                     format!("{:?}", slow[part] as f32),
                     format!("{:.1e}", (f64::from(fast) - slow[part]).abs()),
@@ -197,18 +215,6 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
         out.push_str("the points of a difference lie on different branches or sides of a kink: it means little\n");
     }
     Ok(out)
-}
-
-fn component(ty: &Type, index: usize) -> String {
-    match ty {
-        Type::Scalar(Scalar::F32) => String::new(),
-        Type::Vector(_) => format!(".{}", &"xyzw"[index..=index]),
-        Type::Matrix(n) => {
-            let size = usize::from(*n);
-            format!("[{}][{}]", index / size, index % size)
-        }
-        _ => format!("[{index}]"),
-    }
 }
 
 fn time_text(session: &Session, text: &str) -> Outcome<String> {

@@ -4,11 +4,18 @@ use adumbra::{Class, Direction, Op, OpInfo};
 use adumbra_frontend::check::builtin;
 use std::fmt::Write;
 
-/// A command of the REPL: how it is written and what it does.
+/// A command of the REPL, or a word that is called: how it is written and what it does.
 pub struct Page {
     pub name: &'static str,
     pub usage: &'static str,
     pub doc: &'static str,
+}
+
+impl Page {
+    /// The page as it is printed.
+    pub fn text(&self) -> String {
+        format!("{}\n  {}\n", self.usage, self.doc)
+    }
 }
 
 const fn page(name: &'static str, usage: &'static str, doc: &'static str) -> Page {
@@ -19,8 +26,8 @@ const fn page(name: &'static str, usage: &'static str, doc: &'static str) -> Pag
 pub const COMMANDS: &[Page] = &[
     page(
         "help",
-        ":help [OP]",
-        "this list, or what an op computes and how it is differentiated",
+        ":help [NAME]",
+        "this list, or what an op, a function or a command does, and how it is differentiated",
     ),
     page("type", ":type EXPR", "the type of an expression"),
     page(
@@ -34,11 +41,20 @@ pub const COMMANDS: &[Page] = &[
         "how long it takes to compile and to evaluate",
     ),
     page(
+        "plot",
+        ":plot [EXPR] [for NAME in FROM..TO]",
+        "its value and derivatives along a line",
+    ),
+    page(
         "demand",
         ":demand [EXPR]",
         "which derivatives of which values are wanted",
     ),
-    page("ir", ":ir [EXPR]", "the intermediate representation"),
+    page(
+        "ir",
+        ":ir [--after PASS] [EXPR]",
+        "the intermediate representation, optimised, or as a pass left it",
+    ),
     page(
         "bytecode",
         ":bytecode [EXPR]",
@@ -60,6 +76,30 @@ pub const COMMANDS: &[Page] = &[
         "forget everything but how the session began",
     ),
     page("quit", ":quit", "leave (Ctrl-D does too)"),
+];
+
+/// Words of the language that are called, but have no row and no entry.
+const CALLED: &[Page] = &[
+    page(
+        "global_value",
+        "global_value<name>",
+        "what the host knows of the point, with its derivatives; here a bare name does as well",
+    ),
+    page(
+        "make_closure",
+        "make_closure<name>(…)",
+        "a closure: a name and arguments that mean something to the host. Closures are added, and scaled by floats and colours",
+    ),
+    page(
+        "texture2d_sample",
+        "texture2d_sample<name>(u, v)  texture2d_sample<name>(uv)",
+        "the colour of a texture, for which the host is given u and v with their four derivatives. It has none itself",
+    ),
+    page(
+        "texture2d_sample_alpha",
+        "texture2d_sample_alpha<name>(u, v)  texture2d_sample_alpha<name>(uv)",
+        "the alpha of a texture, as `texture2d_sample`",
+    ),
 ];
 
 /// The list of commands, and what else can be typed.
@@ -90,9 +130,24 @@ pub fn overview() -> String {
             .map(|page| vec![page.usage.to_owned(), page.doc.to_owned()]),
     );
     let mut out = crate::show::table(&rows);
-    let mut names: Vec<&str> = builtin::names().chain(adumbra_stdlib::names()).collect();
-    names.sort_unstable();
-    out.push_str("\nfunctions:");
+    let mut builtins: Vec<&str> = builtin::names()
+        .chain(CALLED.iter().map(|page| page.name))
+        .collect();
+    builtins.sort_unstable();
+    list("built in", builtins, &mut out);
+    for subject in adumbra_stdlib::subjects() {
+        list(
+            &subject.head().0,
+            subject.entries().map(|entry| entry.name),
+            &mut out,
+        );
+    }
+    out
+}
+
+/// Names below a title, in lines of a readable length.
+fn list<'n>(title: &str, names: impl IntoIterator<Item = &'n str>, out: &mut String) {
+    let _ = write!(out, "\n{title}:");
     let mut width = usize::MAX;
     for name in names {
         if width > 90 {
@@ -103,7 +158,6 @@ pub fn overview() -> String {
         width += name.len() + 1;
     }
     out.push('\n');
-    out
 }
 
 /// The name of a row that is written as a call.
@@ -127,6 +181,8 @@ pub fn pages(wanted: &str) -> String {
         .filter(|op| is_meant(op))
         .map(|op| one(op.info()))
         .collect();
+    let called = CALLED.iter().filter(|page| page.name == wanted);
+    pages.extend(called.map(Page::text));
     pages.extend(adumbra_stdlib::entry(wanted).map(library));
     pages.extend(builtin::derivative(wanted).map(|direction| derivative(wanted, direction)));
     pages.extend((wanted == builtin::MESSAGE).then(|| PRINTF.to_owned()));
@@ -190,7 +246,10 @@ fn one(info: &OpInfo) -> String {
 /// The names of everything that `:help` has a page of.
 pub fn topics() -> impl Iterator<Item = &'static str> {
     let rows = Op::ALL.iter().map(|op| op.info().name);
-    rows.chain(builtin::names()).chain(adumbra_stdlib::names())
+    let called = CALLED.iter().map(|page| page.name);
+    rows.chain(builtin::names())
+        .chain(called)
+        .chain(adumbra_stdlib::names())
 }
 
 #[cfg(test)]
@@ -203,6 +262,21 @@ mod tests {
             let page = pages(op.info().name);
             assert!(page.contains(op.info().doc), "{op:?}");
         }
+    }
+
+    #[test]
+    fn every_topic_has_a_page_and_a_place_in_the_overview() {
+        let overview = overview();
+        for topic in topics() {
+            assert!(!pages(topic).is_empty(), "{topic}");
+        }
+        for name in builtin::names().chain(adumbra_stdlib::names()) {
+            assert!(
+                overview.split_whitespace().any(|word| word == name),
+                "{name}"
+            );
+        }
+        assert!(pages("make_closure").contains("added, and scaled"));
     }
 
     #[test]

@@ -2,8 +2,12 @@
 //!
 //! An error never ends the session. On a terminal Ctrl-C cancels the line, or the evaluation.
 
+mod canvas;
+mod colour;
 mod command;
+mod complete;
 mod help;
+mod plot;
 mod reader;
 mod session;
 
@@ -16,7 +20,9 @@ use crate::show;
 use adumbra::{Dual, EntryKind, Findings, Given, OutputView, Sources, View};
 use reader::{Read1, Reader};
 use session::{Compiled, Session, is_command};
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
+use std::rc::Rc;
 
 const BANNER: &str = "\
 Adumbra: values with their screen-space derivatives.
@@ -36,10 +42,12 @@ pub fn repl(args: ReplArgs) -> Outcome {
     let setup = Setup::new(&args.compile)?;
     let stats = args.compile.stats;
     let interrupt = Interrupt::default();
-    let mut session = Session::new(setup, args.with, interrupt.clone())?;
+    let session = Session::new(setup, args.with, interrupt.clone())?;
+    // The line editor looks into it while it waits for a line.
+    let session = Rc::new(RefCell::new(session));
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut reader = match is_terminal {
-        true => Reader::terminal().map_err(Failure::usage)?,
+        true => Reader::terminal(session.clone()).map_err(Failure::usage)?,
         false => Reader::pipe(),
     };
     if is_terminal {
@@ -48,12 +56,16 @@ pub fn repl(args: ReplArgs) -> Outcome {
     }
     let mut failed = false;
     loop {
-        let outcome = match reader.next().map_err(Failure::usage)? {
+        let read = reader.next().map_err(Failure::usage)?;
+        let session = &mut session.borrow_mut();
+        let outcome = match read {
             Read1::End => break,
             Read1::Cancelled => continue,
             Read1::NotText => Err(Failure::usage("a line is not UTF-8 text")),
-            Read1::Item(item) if is_command(&item) => command::execute(&mut session, item.trim()),
-            Read1::Item(item) => enter(&mut session, &item, stats).map(|()| Then::GoOn),
+            Read1::Item(item) if is_command(&item) => {
+                command::execute(session, item.trim(), reader.width())
+            }
+            Read1::Item(item) => enter(session, &item, stats).map(|()| Then::GoOn),
         };
         match outcome {
             Ok(Then::Quit) => break,

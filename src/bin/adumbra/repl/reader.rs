@@ -1,12 +1,20 @@
-//! Where a session's items come from: a terminal with history and editing, or a pipe. An item goes on over as many lines as it needs.
+//! Where a session's items come from: a terminal with history, editing, completion and colours, or a pipe. An item goes on over as many lines as it needs.
 
-use super::session::is_unfinished;
+use super::colour::coloured;
+use super::complete::complete;
+use super::plot::PLAIN_WIDTH;
+use super::session::{Session, is_unfinished};
+use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Completer, Config, Editor, Helper, Highlighter, Hinter};
+use rustyline::{CompletionType, Config, Context, Editor, Helper, Hinter};
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::{self, BufRead, Read, StdinLock};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// The longest line that is read whole, in bytes. The rest of a longer one is dropped, and the item refused as too long.
 pub const MAX_LINE: usize = adumbra::MAX_SOURCE + 1;
@@ -27,11 +35,13 @@ pub enum Read1 {
     End,
 }
 
-/// Asks for another line as long as the item is unfinished.
-#[derive(Completer, Helper, Highlighter, Hinter)]
-pub struct Unfinished;
+/// Helps who types: asks for another line as long as the item is unfinished, completes and colours words.
+#[derive(Helper, Hinter)]
+pub struct Assistant {
+    session: Rc<RefCell<Session>>,
+}
 
-impl Validator for Unfinished {
+impl Validator for Assistant {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         Ok(match is_unfinished(context.input()) {
             true => ValidationResult::Incomplete,
@@ -40,11 +50,36 @@ impl Validator for Unfinished {
     }
 }
 
+impl Completer for Assistant {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        let completion = complete(&self.session.borrow(), &line[..at]);
+        Ok((completion.start, completion.words))
+    }
+}
+
+impl Highlighter for Assistant {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        Cow::Owned(coloured(line))
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
+        // Moving about changes no word.
+        kind != CmdKind::MoveCursor
+    }
+}
+
 /// A source of items.
 pub enum Reader {
     /// A person.
     Terminal {
-        editor: Box<Editor<Unfinished, DefaultHistory>>,
+        editor: Box<Editor<Assistant, DefaultHistory>>,
         history: Option<PathBuf>,
     },
     /// Another program, or a file.
@@ -53,13 +88,14 @@ pub enum Reader {
 
 impl Reader {
     /// A line editor with the history of earlier sessions.
-    pub fn terminal() -> rustyline::Result<Reader> {
+    pub fn terminal(session: Rc<RefCell<Session>>) -> rustyline::Result<Reader> {
         let config = Config::builder()
             .max_history_size(HISTORY)?
             .auto_add_history(true)
+            .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(Unfinished));
+        editor.set_helper(Some(Assistant { session }));
         let history = history_file();
         if let Some(path) = &history {
             // The first session has none.
@@ -88,6 +124,15 @@ impl Reader {
             },
             Reader::Pipe(stdin) => read_item(stdin),
         }
+    }
+
+    /// How many characters fit in a line.
+    pub fn width(&mut self) -> usize {
+        let columns = match self {
+            Reader::Terminal { editor, .. } => editor.dimensions().map(|(columns, _)| columns),
+            Reader::Pipe(_) => None,
+        };
+        columns.map_or(PLAIN_WIDTH, usize::from)
     }
 
     /// Keeps the history for later sessions.

@@ -13,6 +13,9 @@ use adumbra::{
     Code, Compiler, Diagnostic, Dual, Entries, EntryKind, Evaluator, FileId, Findings, Given,
     Globals, GlobalsLayout, Instance, LayoutError, Program, Sources, Type, View, entries, item_at,
 };
+use adumbra_frontend::Interner;
+use adumbra_frontend::ast::{ItemKind, Name, TypeKeyword, TypeName};
+use bumpalo::Bump;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +60,47 @@ pub struct Compiled {
 impl Compiled {
     pub fn program(&self) -> &Arc<Program> {
         self.instance.program()
+    }
+}
+
+/// Names that texts declare.
+#[derive(Debug, Default)]
+pub struct Declared {
+    pub functions: Vec<String>,
+    pub textures: Vec<String>,
+    /// Structs, constants and resources.
+    pub others: Vec<String>,
+}
+
+impl Declared {
+    fn add(&mut self, text: &str) {
+        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
+        for item in file.items {
+            let (names, kind): (Vec<Name>, _) = match item.kind {
+                // Shaders cannot be called.
+                ItemKind::Function(function) if function.result.is_none() => continue,
+                ItemKind::Function(function) => (vec![function.name], &mut self.functions),
+                ItemKind::Struct(of) => (vec![of.name], &mut self.others),
+                ItemKind::Declaration(declaration) => {
+                    let is_texture =
+                        declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d);
+                    let names = declaration.declarators.iter().map(|d| d.name).collect();
+                    let kind = if is_texture {
+                        &mut self.textures
+                    } else {
+                        &mut self.others
+                    };
+                    (names, kind)
+                }
+                _ => continue,
+            };
+            kind.extend(
+                names
+                    .iter()
+                    .map(|name| interner.name(name.symbol).to_owned()),
+            );
+        }
     }
 }
 
@@ -170,7 +214,7 @@ impl Session {
     fn add(&mut self, name: String, text: String) -> Outcome {
         input::admit(self.texts.len())?;
         let before = self.texts.clone();
-        let compiler = self.compiler();
+        let compiler = self.compiler(&self.globals);
         loop {
             let sources = self.sources(&name, &text);
             let diagnostics = compiler.check(&sources);
@@ -202,8 +246,36 @@ impl Session {
         Some((older, item))
     }
 
-    fn compiler(&self) -> Compiler {
-        Compiler::new(self.globals.layout().clone()).with_options(self.setup.options.clone())
+    /// The intermediate representation of an expression as a pass left it; `None` if the pass did not run.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn ir_after(&self, text: &str, pass: &str) -> Result<Option<String>, Findings> {
+        let sources = self.sources("<expression>", text);
+        self.compiler(&self.globals).ir_after(&sources, pass)
+    }
+
+    /// The type of an expression; `None` if it has none, or is wrong.
+    pub fn type_of(&self, text: &str) -> Option<Type> {
+        let compiled = self.compile_expression(text, &self.globals).ok()?;
+        Some(compiled.program().outputs().first()?.ty.clone())
+    }
+
+    /// The variables' names.
+    pub fn variables(&self) -> Vec<String> {
+        let members = self.globals.layout().members().iter();
+        members.map(|member| member.name().to_owned()).collect()
+    }
+
+    /// What the texts declare.
+    pub fn declared(&self) -> Declared {
+        let mut declared = Declared::default();
+        self.texts.iter().for_each(|text| declared.add(&text.text));
+        declared
+    }
+
+    fn compiler(&self, globals: &Globals) -> Compiler {
+        Compiler::new(globals.layout().clone()).with_options(self.setup.options.clone())
     }
 
     /// Compiles an entry of a typed text.
@@ -212,7 +284,9 @@ impl Session {
     /// What is wrong with it.
     pub fn compile(&self, name: &str, text: &str, entry: usize) -> Result<Compiled, Findings> {
         let sources = self.sources(name, text);
-        let (program, given) = self.compiler().compile_entry(&sources, entry)?;
+        let (program, given) = self
+            .compiler(&self.globals)
+            .compile_entry(&sources, entry)?;
         Ok(Compiled {
             instance: Instance::new(&program),
             given,
@@ -220,13 +294,13 @@ impl Session {
         })
     }
 
-    /// Compiles the text of a command, which is one expression.
+    /// Compiles the text of a command, which is one expression over these variables.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn compile_expression(&self, text: &str) -> Result<Compiled, Findings> {
+    pub fn compile_expression(&self, text: &str, globals: &Globals) -> Result<Compiled, Findings> {
         let sources = self.sources("<expression>", text);
-        let program = self.compiler().compile_expression(&sources)?;
+        let program = self.compiler(globals).compile_expression(&sources)?;
         Ok(Compiled {
             instance: Instance::new(&program),
             given: vec![Given::Value],

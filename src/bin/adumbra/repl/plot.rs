@@ -1,0 +1,305 @@
+//! `:plot`: an expression along a line, its value and both derivatives, each on a canvas of its own.
+//!
+//! The variable keeps the derivatives that it has in the session; one that the session does not know changes by 1 per pixel along x.
+
+use super::canvas::{Curve, Size, draw, margin};
+use super::failed;
+use super::session::{Compiled, Session};
+use crate::outcome::{Failure, Outcome};
+use crate::{report, show};
+use adumbra::{Diagnostic, Dual, Globals, HumanFloat, Scalar, Type, View};
+use std::fmt::Write;
+
+/// How wide a plot is where there is no terminal to ask.
+pub const PLAIN_WIDTH: usize = 80;
+
+/// How many columns canvases have, whatever the terminal.
+const COLUMNS: std::ops::RangeInclusive<usize> = 16..=160;
+
+/// What stands beside a canvas: numbers as long as they get, and the axis.
+const MARGIN: usize = 18;
+
+/// Rows of a canvas.
+const ROWS: usize = 6;
+
+const USAGE: &str = ":plot wants an expression, and a variable with a range behind it: `:plot sin(u) for u in 0..1`";
+
+/// What a plot is asked for.
+#[derive(Debug, PartialEq)]
+struct Request<'a> {
+    expression: &'a str,
+    variable: &'a str,
+    from: &'a str,
+    to: &'a str,
+}
+
+impl<'a> Request<'a> {
+    /// Reads `EXPR for NAME in FROM..TO`. Without a range, `u` goes from 0 to 1. The expression may be empty.
+    fn parse(text: &'a str) -> Option<Request<'a>> {
+        let alone = text.strip_prefix("for ").map(|line| ("", line));
+        let Some((expression, line)) = alone.or_else(|| text.rsplit_once(" for ")) else {
+            return Some(Request {
+                expression: text.trim(),
+                variable: "u",
+                from: "0",
+                to: "1",
+            });
+        };
+        let (variable, range) = line.split_once(" in ")?;
+        let (from, to) = range.split_once("..")?;
+        let [expression, variable, from, to] = [expression, variable, from, to].map(str::trim);
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_name =
+            variable.chars().all(is_word) && !variable.starts_with(|c: char| c.is_ascii_digit());
+        (is_name && ![variable, from, to].contains(&"")).then_some(Request {
+            expression,
+            variable,
+            from,
+            to,
+        })
+    }
+}
+
+/// The plot that is asked for, at most so many characters wide.
+///
+/// # Errors
+/// If there is something wrong with what is asked for, or a point was stopped.
+pub fn text(session: &Session, asked: &str, width: usize) -> Outcome<String> {
+    let mut request = Request::parse(asked).ok_or_else(|| Failure::usage(USAGE))?;
+    if request.expression.is_empty() {
+        request.expression = session
+            .last
+            .as_deref()
+            .ok_or_else(|| Failure::usage(USAGE))?;
+    }
+    let [from, to] = [request.from, request.to].map(|text| bound(session, text));
+    let (from, to) = (from?, to?);
+    if from == to {
+        return Err(Failure::usage(format!(
+            "the range of :plot is empty: it goes from {from} to {to}"
+        )));
+    }
+    let globals = with_variable(session, request.variable)?;
+    let compiled = session
+        .compile_expression(request.expression, &globals)
+        .map_err(|findings| failed(&findings))?;
+    let size = Size {
+        columns: width
+            .saturating_sub(MARGIN)
+            .clamp(*COLUMNS.start(), *COLUMNS.end()),
+        rows: ROWS,
+    };
+    let places = Places {
+        variable: request.variable,
+        from,
+        to,
+        count: size.places(),
+    };
+    let curves = sample(session, &compiled, globals, &places)?;
+    let mut out = String::new();
+    let margin = curves
+        .iter()
+        .map(|curves| margin(curves))
+        .max()
+        .unwrap_or(0);
+    for (title, curves) in ["value", "ddx", "ddy"].into_iter().zip(&curves) {
+        // A derivative that is zero everywhere is told, not drawn.
+        let mut values = curves.iter().flat_map(|curve| &curve.values);
+        if title != "value" && values.all(|x| *x == 0.0) {
+            let _ = writeln!(out, "{title} is 0 everywhere");
+        } else {
+            out.push_str(&draw(title, curves, size, margin));
+        }
+    }
+    let _ = writeln!(
+        out,
+        "for {} from {} to {}",
+        request.variable,
+        HumanFloat(from),
+        HumanFloat(to)
+    );
+    Ok(out)
+}
+
+/// The value of an end of the range.
+fn bound(session: &Session, text: &str) -> Outcome<f32> {
+    let compiled = session
+        .compile_expression(text, session.globals())
+        .map_err(|findings| failed(&findings))?;
+    let mut evaluator = session.evaluator(&compiled)?;
+    evaluator.evaluate(session.globals(), &mut session.checker());
+    let output = evaluator.outputs().next();
+    let value = output.and_then(|output| {
+        let view = output.value();
+        view.get::<f32>()
+            .or_else(|| Some(view.get::<i32>()? as f32))
+    });
+    let value = value.filter(|x| x.is_finite() && evaluator.faults().stopped().is_none());
+    value.ok_or_else(|| {
+        Failure::usage(format!(
+            "`{text}` is no end of a range: it is no finite number"
+        ))
+    })
+}
+
+/// The session's variables, with the one that is to change among them.
+fn with_variable(session: &Session, name: &str) -> Outcome<Globals> {
+    let globals = session.globals();
+    match globals.layout().member(name) {
+        Some(member) if *member.ty() == Type::FLOAT => Ok(globals.clone()),
+        Some(member) => Err(Failure::usage(format!(
+            "`{name}` is of type `{}`: plots go along floats",
+            member.ty()
+        ))),
+        None => {
+            let layout = globals.layout().clone();
+            let layout = layout.with(name, Type::FLOAT).map_err(Failure::usage)?;
+            let mut with = globals.adopt(&layout).map_err(Failure::usage)?;
+            with.set(name, 0.0, 1.0, 0.0).map_err(Failure::usage)?;
+            Ok(with)
+        }
+    }
+}
+
+/// Where an expression is evaluated.
+struct Places<'a> {
+    variable: &'a str,
+    from: f32,
+    to: f32,
+    count: usize,
+}
+
+impl Places<'_> {
+    /// From the one end to the other, both included.
+    fn iter(&self) -> impl Iterator<Item = f32> {
+        let (from, to) = (f64::from(self.from), f64::from(self.to));
+        let last = (self.count - 1) as f64;
+        (0..self.count).map(move |at| (from + (to - from) * (at as f64 / last)) as f32)
+    }
+}
+
+/// The curves of the value, and of the derivatives if there are any, a curve for each component.
+fn sample(
+    session: &Session,
+    compiled: &Compiled,
+    mut globals: Globals,
+    places: &Places<'_>,
+) -> Outcome<Vec<Vec<Curve>>> {
+    let mut evaluator = session.evaluator(compiled)?;
+    let mut checker = session.checker();
+    let outputs = compiled.program().outputs();
+    let ty = outputs.first().map(|output| output.ty.clone());
+    let (Some(ty @ (Type::Scalar(_) | Type::Vector(_))), false) = (
+        ty,
+        outputs.first().is_some_and(|output| is_handle(&output.ty)),
+    ) else {
+        return Err(Failure::usage("only numbers and vectors can be plotted"));
+    };
+    let empty = |component| Curve {
+        name: show::component(&ty, component),
+        values: Vec::with_capacity(places.count),
+    };
+    let components = || (0..ty.scalar_count()).map(empty).collect::<Vec<Curve>>();
+    let mut curves = vec![components(), components(), components()];
+    let mut told: Vec<Diagnostic> = Vec::new();
+    let slot = globals
+        .layout()
+        .slot::<f32>(places.variable)
+        .map_err(Failure::usage)?;
+    let seeds = globals.read(slot);
+    for value in places.iter() {
+        globals.write(slot, Dual { value, ..seeds });
+        checker.requests.clear();
+        evaluator.evaluate(&globals, &mut checker);
+        for fault in report::faults(&evaluator) {
+            if !told.contains(&fault) {
+                told.push(fault);
+            }
+        }
+        if evaluator.faults().stopped().is_some() {
+            break;
+        }
+        let output = evaluator.outputs().next().expect("its type was asked for");
+        if output.is_second_order() || !show::has_floats(output.ty()) {
+            curves.truncate(1);
+        }
+        let parts = [output.value(), output.ddx(), output.ddy()];
+        for (curves, part) in curves.iter_mut().zip(parts) {
+            for (curve, number) in curves.iter_mut().zip(numbers(part)) {
+                curve.values.push(number);
+            }
+        }
+    }
+    report::to_stderr(&told, &compiled.sources, false);
+    match evaluator.faults().stopped() {
+        None => Ok(curves),
+        Some(_) => Err(Failure::Reported),
+    }
+}
+
+fn is_handle(ty: &Type) -> bool {
+    matches!(ty, Type::Scalar(Scalar::Closure | Scalar::Resource))
+}
+
+/// The scalars of a value as floats: a bool is 0 or 1.
+fn numbers(view: View<'_>) -> impl Iterator<Item = f32> {
+    let scalar = match view.ty() {
+        Type::Scalar(scalar) => *scalar,
+        _ => Scalar::F32,
+    };
+    view.words().map(move |word| match scalar {
+        Scalar::F32 => f32::from_bits(word),
+        Scalar::I32 => word as i32 as f32,
+        _ => word as f32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_from_the_end() {
+        let request = |expression, variable, from, to| {
+            Some(Request {
+                expression,
+                variable,
+                from,
+                to,
+            })
+        };
+        for (text, expected) in [
+            ("sin(u) for u in 0..1", request("sin(u)", "u", "0", "1")),
+            ("u", request("u", "u", "0", "1")),
+            ("", request("", "u", "0", "1")),
+            ("for t in 1..2", request("", "t", "1", "2")),
+            (
+                "t*t  for t in  -1.5 .. 2 * a ",
+                request("t*t", "t", "-1.5", "2 * a"),
+            ),
+            ("t for t in 0...5", request("t", "t", "0", ".5")),
+            (
+                "a for b in 0..1 for c in 2..3",
+                request("a for b in 0..1", "c", "2", "3"),
+            ),
+            ("t for t in 0", None),
+            ("t for t", None),
+            ("t for 2 in 0..1", None),
+            ("t for p.x in 0..1", None),
+            ("t for t in ..1", None),
+        ] {
+            assert_eq!(Request::parse(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn places_begin_and_end_at_the_ends() {
+        let places = Places {
+            variable: "t",
+            from: 2.0,
+            to: -1.0,
+            count: 4,
+        };
+        assert_eq!(places.iter().collect::<Vec<_>>(), [2.0, 1.0, 0.0, -1.0]);
+    }
+}
