@@ -279,7 +279,7 @@ impl Compiler {
     /// # Errors
     /// Every error that was found.
     pub fn ir_after(&self, sources: &Sources, pass: &str) -> Result<Option<String>, Findings> {
-        let module = self.front(sources, Main::Expression)?.module;
+        let module = self.front_of(sources, Main::Expression)?.module;
         let options = PassOptions {
             output_shadows: true,
             ..self.pass_options()
