@@ -1,5 +1,7 @@
 //! The Rust examples of the documentation, for rustdoc to run.
 
+#[doc = include_str!("../docs/embedding.md")]
+struct Embedding;
 #[doc = include_str!("../docs/errors/E0110.md")]
 struct ErrorsE0110;
 #[doc = include_str!("../docs/errors/E0505.md")]
