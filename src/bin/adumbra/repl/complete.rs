@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(offered(&session, ":l"), ["load"]);
         assert_eq!(complete(&session, "  :l").start, 3);
         assert_eq!(offered(&session, ":help smooths"), ["smoothstep"]);
-        assert_eq!(offered(&session, ":help globa"), ["globals"]);
+        assert_eq!(offered(&session, ":help globals"), ["globals"]);
         assert_eq!(offered(&session, ":ir --after f"), ["fold"]);
         assert_eq!(offered(&session, ":ir --after fold posi"), ["position"]);
         assert_eq!(offered(&session, ":fd posi"), ["position"]);
