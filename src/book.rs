@@ -1,5 +1,10 @@
 //! The Rust examples of the documentation, for rustdoc to run.
 
+#![allow(
+    rustdoc::invalid_codeblock_attributes,
+    reason = "other blocks name the files that they stand for"
+)]
+
 #[doc = include_str!("../docs/embedding.md")]
 struct Embedding;
 #[doc = include_str!("../docs/errors/E0110.md")]

@@ -81,10 +81,11 @@ fn index() -> String {
 #[test]
 fn the_index_lists_every_code() {
     let path = crate::folder().join("errors/index.md");
-    if crate::blesses() {
-        std::fs::write(&path, index()).expect("the page can be written");
+    let mut text = std::fs::read_to_string(&path).expect("the page exists");
+    if crate::blesses() && text != index() {
+        text = index();
+        std::fs::write(path, &text).expect("the page can be written");
     }
-    let text = std::fs::read_to_string(path).expect("the page exists");
     let difference = crate::page::difference("errors/index.md", &text, &index());
     assert_eq!(difference, None);
 }

@@ -41,7 +41,8 @@ fn body(block: &Block, folder: &Path) -> Result<String, String> {
             std::fs::write(folder.join(file), block.body).map_err(|e| format!("{file}: {e}"))?;
         }
         ("adu", None) => {
-            let said = adumbra(folder, &["check".to_owned(), "-".to_owned()], block.body);
+            let check = ["check", "--globals", "hit", "-"].map(str::to_owned);
+            let said = adumbra(folder, &check, block.body);
             if !said.is_empty() {
                 return Err(format!("`check` says\n{said}"));
             }
