@@ -1,6 +1,6 @@
 //! Built-in functions: the names under which rows of the op table can be called, and what they take.
 //!
-//! The names of the table's rows are the names in the language; this table adds aliases and int versions, and is searched, not built.
+//! The names of the table's rows are the names in the language; the list here adds aliases and int versions, and is searched, not built.
 //! Arguments may be vectors of one width, with scalars standing for every component.
 
 use super::Checker;
@@ -38,51 +38,19 @@ pub(super) enum Builtin {
 /// The name of the built-in function that gives a message.
 pub const MESSAGE: &str = "printf";
 
-/// All names but those of derivatives, sorted.
+/// The names that are not just a row's, sorted: aliases, and rows with versions for other types.
 const BUILTINS: &[(&str, Builtin)] = &[
     ("abs", Builtin::Signed(Op::Abs, Op::IAbs)),
-    ("acos", Builtin::Float(Op::Acos)),
-    ("asfloat", Builtin::Word(Op::AsFloat)),
-    ("asin", Builtin::Float(Op::Asin)),
-    ("asint", Builtin::Word(Op::AsInt)),
     ("atan", Builtin::Atan),
-    ("atan2", Builtin::Float(Op::Atan2)),
-    ("cbrt", Builtin::Float(Op::Cbrt)),
-    ("ceil", Builtin::Float(Op::Ceil)),
     ("clamp", Builtin::Clamp),
-    ("cos", Builtin::Float(Op::Cos)),
-    ("cosh", Builtin::Float(Op::Cosh)),
-    ("exp", Builtin::Float(Op::Exp)),
-    ("exp2", Builtin::Float(Op::Exp2)),
-    ("floor", Builtin::Float(Op::Floor)),
-    ("fmod", Builtin::Float(Op::Fmod)),
     ("frac", Builtin::Float(Op::Fract)),
-    ("fract", Builtin::Float(Op::Fract)),
-    ("hypot", Builtin::Float(Op::Hypot)),
     ("inversesqrt", Builtin::Float(Op::Rsqrt)),
     ("lerp", Builtin::Float(Op::Mix)),
-    ("log", Builtin::Float(Op::Log)),
-    ("log10", Builtin::Float(Op::Log10)),
-    ("log2", Builtin::Float(Op::Log2)),
     ("max", Builtin::Number(Op::Max, Op::IMax, Op::UMax)),
     ("min", Builtin::Number(Op::Min, Op::IMin, Op::UMin)),
-    ("mix", Builtin::Float(Op::Mix)),
-    ("mod", Builtin::Float(Op::Mod)),
-    ("pow", Builtin::Float(Op::Pow)),
     (MESSAGE, Builtin::Message),
-    ("round", Builtin::Float(Op::Round)),
-    ("rsqrt", Builtin::Float(Op::Rsqrt)),
-    ("saturate", Builtin::Float(Op::Saturate)),
     ("select", Builtin::Select),
     ("sign", Builtin::Signed(Op::Sign, Op::ISign)),
-    ("sin", Builtin::Float(Op::Sin)),
-    ("sinh", Builtin::Float(Op::Sinh)),
-    ("smoothstep", Builtin::Float(Op::SmoothStep)),
-    ("sqrt", Builtin::Float(Op::Sqrt)),
-    ("step", Builtin::Float(Op::Step)),
-    ("tan", Builtin::Float(Op::Tan)),
-    ("tanh", Builtin::Float(Op::Tanh)),
-    ("trunc", Builtin::Float(Op::Trunc)),
 ];
 
 /// The names of derivatives, each along x and y; any of [`DERIVATIVE_ENDINGS`] may follow.
@@ -103,6 +71,12 @@ const DERIVATIVE_ENDINGS: [&str; 5] = ["", "_fine", "_coarse", "Fine", "Coarse"]
 pub(super) fn find(name: &str) -> Option<Builtin> {
     if let Ok(index) = BUILTINS.binary_search_by(|(known, _)| (*known).cmp(name)) {
         return Some(BUILTINS[index].1);
+    }
+    if let Some(row) = Op::from_name(name).filter(|row| row.is_intrinsic()) {
+        return Some(match row.info().differentiable() {
+            true => Builtin::Float(row),
+            false => Builtin::Word(row),
+        });
     }
     if !name.starts_with(['d', 'D']) {
         return None;
@@ -138,7 +112,11 @@ pub fn derivative(name: &str) -> Option<Direction> {
 /// Every name that a newcomer may have meant.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let derivatives = DERIVATIVES.iter().map(|(name, _)| *name);
-    BUILTINS.iter().map(|(name, _)| *name).chain(derivatives)
+    let rows = Op::ALL.iter().filter(|row| row.is_intrinsic());
+    let rows = rows.map(|row| row.info().name);
+    let others = BUILTINS.iter().map(|(name, _)| *name);
+    let others = others.filter(|name| Op::from_name(name).is_none());
+    rows.chain(others).chain(derivatives)
 }
 
 impl<'a> Checker<'a, '_> {

@@ -70,6 +70,14 @@ impl<const SALT: u32> Field for Noisy<SALT> {
     fn call<R: Row<N>, const N: usize>(args: [Noisy<SALT>; N]) -> Noisy<SALT> {
         moved(R::value::<f32>(args.map(|x| x.0)))
     }
+    fn lattice<const N: usize, const M: usize>(
+        salt: u32,
+        seed: Noisy<SALT>,
+        cell: [Noisy<SALT>; N],
+        step: [Noisy<SALT>; N],
+    ) -> [Noisy<SALT>; M] {
+        f32::lattice(salt, seed.0, cell.map(|x| x.0), step.map(|x| x.0)).map(Noisy)
+    }
 }
 
 impl<const SALT: u32> Number for Noisy<SALT> {
@@ -94,6 +102,7 @@ impl<const SALT: u32> Number for Noisy<SALT> {
         let found = f32::apply(op, &exact);
         // Choices and roundings to integers are exact, and so are integers as floats while they are small.
         let info = op.info();
+        let terms = info.terms as f32;
         let rounds = match op {
             Op::Neg => false,
             Op::IToF | Op::UToF => found.float.abs() >= (1 << f32::MANTISSA_DIGITS) as f32,
@@ -102,7 +111,8 @@ impl<const SALT: u32> Number for Noisy<SALT> {
         Slot {
             word: found.word,
             float: match rounds {
-                true => moved(found.float),
+                // Where terms cancel, the error is one of the terms.
+                true => Noisy(moved::<SALT>(found.float + terms).0 - terms),
                 false => Noisy(found.float),
             },
             shadows: [Noisy(0.0); 2],

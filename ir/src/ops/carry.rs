@@ -84,6 +84,21 @@ impl Field for Known<f32> {
             false => Known(None),
         }
     }
+    #[inline(always)]
+    fn lattice<const N: usize, const M: usize>(
+        salt: u32,
+        seed: Known<f32>,
+        cell: [Known<f32>; N],
+        step: [Known<f32>; N],
+    ) -> [Known<f32>; M] {
+        let known = |numbers: [Known<f32>; N]| numbers.iter().all(|number| number.0.is_some());
+        if seed.0.is_none() || !known(cell) || !known(step) {
+            return [Known(None); M];
+        }
+        let value = |number: Known<f32>| number.0.unwrap_or_default();
+        f32::lattice(salt, value(seed), cell.map(value), step.map(value))
+            .map(|number| Known(Some(number)))
+    }
 }
 
 /// The bits of each operand that is a constant.
@@ -128,44 +143,39 @@ impl Op {
 mod tests {
     use super::*;
 
+    /// Which operands' shadows pass, where some operands are these constants.
+    fn carries<const N: usize>(op: Op, constants: [Option<u32>; N]) -> [bool; N] {
+        let mut all = [None; MAX_OPERANDS];
+        all[..N].copy_from_slice(&constants);
+        let carries = op.carries_beside(all);
+        assert!(carries[N..].iter().all(|carries| !carries));
+        std::array::from_fn(|i| carries[i])
+    }
+
     #[test]
     fn shadows_pass_where_the_partial_is_not_zero() {
-        assert_eq!(Op::Mul.carries(), [true, true, false]);
-        assert_eq!(Op::Floor.carries(), [false; 3]);
-        assert_eq!(Op::Select.carries(), [false, true, true]);
-        assert_eq!(Op::Step.carries(), [false; 3]);
-        assert_eq!(Op::IToF.carries(), [false; 3]);
+        assert_eq!(carries(Op::Mul, [None; 2]), [true, true]);
+        assert_eq!(carries(Op::Floor, [None]), [false]);
+        assert_eq!(carries(Op::Select, [None; 3]), [false, true, true]);
+        assert_eq!(carries(Op::Step, [None; 2]), [false; 2]);
+        assert_eq!(carries(Op::IToF, [None]), [false]);
+        assert_eq!(carries(Op::Perlin2, [None; 3]), [true, true, false]);
     }
 
     #[test]
     fn constants_can_keep_shadows_from_passing() {
         let [zero, two, yes] = [Some(0), Some(2_f32.to_bits()), Some(1)];
-        assert_eq!(
-            Op::Mul.carries_beside([None, zero, None]),
-            [false, true, false]
-        );
-        assert_eq!(
-            Op::Mul.carries_beside([None, two, None]),
-            [true, true, false]
-        );
-        assert_eq!(
-            Op::Div.carries_beside([zero, None, None]),
-            [true, true, false]
-        );
-        assert_eq!(
-            Op::Mix.carries_beside([None, None, zero]),
-            [true, false, true]
-        );
-        assert_eq!(
-            Op::Select.carries_beside([yes, None, None]),
-            [false, true, false]
-        );
+        assert_eq!(carries(Op::Mul, [None, zero]), [false, true]);
+        assert_eq!(carries(Op::Mul, [None, two]), [true, true]);
+        assert_eq!(carries(Op::Div, [zero, None]), [true, true]);
+        assert_eq!(carries(Op::Mix, [None, None, zero]), [true, false, true]);
+        assert_eq!(carries(Op::Select, [yes, None, None]), [false, true, false]);
     }
 
     #[test]
     fn a_row_that_carries_nothing_has_zero_partials_as_numbers() {
         for &op in Op::ALL {
-            let partials = op.partials(&[0.75_f64, 0.5, 0.25][..op.arity()], 0.5);
+            let partials = op.partials(&[0.75_f64, 0.5, 0.25, 0.4, 0.3][..op.arity()], 0.5);
             for (partial, carries) in partials.into_iter().zip(op.carries()) {
                 assert!(carries || partial == 0.0, "{op:?}");
             }

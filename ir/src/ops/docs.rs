@@ -33,11 +33,12 @@ pub fn table() -> String {
     page
 }
 
-/// How exact the value is, in units in the last place: `rounded once` or `≤ 0.9`.
+/// How exact the value is, in units in the last place: `rounded once`, `≤ 0.9`, or, where terms cancel, `≤ 4 of 1`, those of 1.
 pub fn accuracy(info: &Info) -> String {
-    match info.ulp {
-        0.0 => String::from("rounded once"),
-        ulp => format!("≤ {ulp}"),
+    match (info.ulp, info.terms) {
+        (0.0, _) => String::from("rounded once"),
+        (ulp, 0.0) => format!("≤ {ulp}"),
+        (ulp, terms) => format!("≤ {ulp} of {terms}"),
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Constants are made from an existing operand (`x.lit(0.5)`), because a builder's constants belong to the code being built.
 
+use super::noise::numbers;
 use super::row::Row;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
@@ -42,6 +43,15 @@ pub trait Field:
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
     /// The value of another row.
     fn call<R: Row<N>, const N: usize>(args: [Self; N]) -> Self;
+    /// `M` numbers from 0 up to but not including 1 that belong to a point of the integer lattice; what noise is made of. `cell`, `step` and
+    /// `seed` are whole numbers; the point is `cell + step`, as i32 that wrap (beyond them a `cell` saturates, NaN is 0). Another `salt` or
+    /// `seed` is another lattice. All fields give the same numbers: see [`numbers`].
+    fn lattice<const N: usize, const M: usize>(
+        salt: u32,
+        seed: Self,
+        cell: [Self; N],
+        step: [Self; N],
+    ) -> [Self; M];
 }
 
 /// Calls another row by its name: `call(Cos, [t])`.
@@ -158,6 +168,17 @@ macro_rules! scalar_field {
             #[inline(always)]
             fn call<R: Row<N>, const N: usize>(args: [Self; N]) -> Self {
                 R::$method(args)
+            }
+            #[inline(always)]
+            fn lattice<const N: usize, const M: usize>(
+                salt: u32,
+                seed: Self,
+                cell: [Self; N],
+                step: [Self; N],
+            ) -> [Self; M] {
+                let word = |x: Self| x as i32 as u32;
+                let numbers: [f32; M] = numbers(salt, word(seed), cell.map(word), step.map(word));
+                numbers.map(Self::from)
             }
         }
     };

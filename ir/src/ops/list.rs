@@ -7,6 +7,9 @@ use super::choice::*;
 use super::exponential::*;
 use super::hyperbolic::*;
 use super::interpolation::*;
+use super::noise::cellular::*;
+use super::noise::gradient::*;
+use super::noise::value::*;
 use super::power::*;
 use super::rounding::*;
 use super::row::{Info, Row, WordRow};
@@ -71,6 +74,13 @@ list! {
         Exp/1, Exp2/1, Log/1, Log2/1, Log10/1,
         Sin/1, Cos/1, Tan/1, Asin/1, Acos/1, Atan/1, Atan2/2,
         Sinh/1, Cosh/1, Tanh/1,
+        Perlin1/2, Perlin2/3, Perlin3/4, Perlin4/5,
+        Simplex1/2, Simplex2/3, Simplex3/4, Simplex4/5,
+        Value1/2, Value2/3, Value3/4, Value4/5,
+        Cell1/2, Cell2/3, Cell3/4, Cell4/5,
+        Worley1/2, Worley2/3, Worley3/4, Worley4/5,
+        WorleySecond1/2, WorleySecond2/3, WorleySecond3/4, WorleySecond4/5,
+        Voronoi1/2, Voronoi2/3, Voronoi3/4, Voronoi4/5,
     }
     word {
         IAdd/2, ISub/2, IMul/2, INeg/1, IDiv/2, IRem/2, UDiv/2, URem/2, Index/2,
@@ -83,13 +93,52 @@ list! {
 }
 
 impl Op {
-    /// How many operands it has: 1 to 3.
+    /// How many operands it has: 1 to [`MAX_OPERANDS`](super::MAX_OPERANDS).
     pub const fn arity(self) -> usize {
         self.info().operands.len()
     }
 
     /// The op whose row has that name.
     pub fn from_name(name: &str) -> Option<Op> {
-        Op::ALL.iter().copied().find(|op| op.info().name == name)
+        let found = BY_NAME.binary_search_by(|op| op.info().name.cmp(name));
+        found.ok().map(|index| BY_NAME[index])
     }
+
+    /// Whether it is written as a call of its own name: an intrinsic.
+    pub fn is_intrinsic(self) -> bool {
+        let info = self.info();
+        let operands = info.usage.strip_prefix(info.name);
+        operands.is_some_and(|operands| operands.starts_with('('))
+    }
+}
+
+/// All ops, sorted by name.
+static BY_NAME: [Op; Op::ALL.len()] = by_name();
+
+const fn by_name() -> [Op; Op::ALL.len()] {
+    let mut sorted = [Op::ALL[0]; Op::ALL.len()];
+    let mut len = 0;
+    while len < sorted.len() {
+        let op = Op::ALL[len];
+        let mut at = len;
+        while at > 0 && is_less(op.info().name, sorted[at - 1].info().name) {
+            sorted[at] = sorted[at - 1];
+            at -= 1;
+        }
+        sorted[at] = op;
+        len += 1;
+    }
+    sorted
+}
+
+const fn is_less(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return a[i] < b[i];
+        }
+        i += 1;
+    }
+    a.len() < b.len()
 }

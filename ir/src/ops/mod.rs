@@ -13,6 +13,7 @@ pub mod field;
 pub mod hyperbolic;
 pub mod interpolation;
 pub mod list;
+pub mod noise;
 pub mod point;
 pub mod power;
 pub mod rounding;

@@ -6,7 +6,7 @@ use crate::ops::field::Field;
 use crate::ops::row::{Kind, Partial};
 
 /// The most operands a row has.
-pub const MAX_OPERANDS: usize = 3;
+pub const MAX_OPERANDS: usize = 5;
 
 /// The float that a float row sees for an operand's bits.
 #[inline(always)]

@@ -111,6 +111,12 @@ pub struct Info {
     /// Greatest error of the value in units in the last place, found over all floats (one operand) or many millions of operands and all
     /// pairs of special ones; 0 means rounded once, that is at most a half.
     pub ulp: f64,
+    /// For values that are sums whose terms cancel, how large the terms are: units in the last place are then at least those of that
+    /// number. Else 0.
+    pub terms: f64,
+    /// Whether its algorithm is so long that engines have one routine for its shadows, whichever operands have any, instead of one for each
+    /// pattern. Every row of more than three operands is.
+    pub long: bool,
 }
 
 impl Info {
@@ -128,6 +134,8 @@ impl Info {
         result: Kind::Float,
         test: &[],
         ulp: 0.0,
+        terms: 0.0,
+        long: false,
     };
 
     /// Whether its result can have shadows.
@@ -164,6 +172,13 @@ pub trait Row<const N: usize>: Copy + Default + 'static {
 
     /// ∂v/∂operand for each operand, from the operands and the value.
     fn partials<F: Field>(args: [F; N], value: F) -> [Partial<F>; N];
+
+    /// Value and partials at once, the same to the bit; for rows that find both on one way.
+    #[inline(always)]
+    fn both<L: Lane>(args: [L; N]) -> (L, [Partial<L>; N]) {
+        let value = Self::value(args);
+        (value, Self::partials(args, value))
+    }
 
     /// Which smooth piece of the function the operands lie on: the side of a kink, the cell of a floor, the sheet beside a pole. A finite
     /// difference means something only where all its points lie on one piece.

@@ -39,6 +39,8 @@ macro_rules! rows {
                 result: Kind::$result,
                 test: &[],
                 ulp: 0.0,
+                terms: 0.0,
+                long: false,
             };
 
             fn spec([$($operand),+]: [u32; count!($($operand)+)]) -> u32 {

@@ -6,6 +6,7 @@
 
 use super::alias::Aliases;
 use crate::module::{Function, Inst, InstKind, RegionId, ValueId};
+use crate::ops::MAX_OPERANDS;
 
 /// Removes repeated pure instructions of a function.
 pub(super) fn dedupe(function: &mut Function) {
@@ -29,12 +30,12 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Key {
     tag: u32,
-    words: [u32; 3],
+    words: [u32; MAX_OPERANDS],
 }
 
 impl Key {
     fn of(inst: &Inst, function: &Function) -> Option<Key> {
-        let mut words = [0; 3];
+        let mut words = [0; MAX_OPERANDS];
         let tag = match inst.kind {
             InstKind::Const(bits) => {
                 words[0] = bits;
@@ -47,7 +48,7 @@ impl Key {
                 1 << 8 | op as u32
             }
             InstKind::Global(global, scalar) => {
-                words = [global.0, scalar, 0];
+                words[..2].copy_from_slice(&[global.0, scalar]);
                 2 << 8
             }
             InstKind::Resource(resource) => {
@@ -65,8 +66,9 @@ impl Key {
 
     fn hash(self) -> u64 {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let low = u64::from(self.tag) << 32 | u64::from(self.words[0]);
-        let high = u64::from(self.words[1]) << 32 | u64::from(self.words[2]);
+        let [a, b, c, d, e] = self.words.map(u64::from);
+        let low = u64::from(self.tag) << 32 | a;
+        let high = (b << 32 | c) ^ (d << 32 | e).rotate_left(13);
         ((low.wrapping_mul(ODD)).rotate_left(26) ^ high).wrapping_mul(ODD)
     }
 }

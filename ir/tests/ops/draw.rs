@@ -82,14 +82,19 @@ pub(crate) fn finite() -> Vec<f32> {
     FINITE.iter().flat_map(|&x| [x, -x]).collect()
 }
 
-/// Every tuple of a row's operands from `floats`; bools are 0 and 1. Of three operands the last are thinned.
+/// Every tuple of a row's operands from `floats`; bools are 0 and 1. Of three operands the last are thinned, of more all are.
 pub(crate) fn tuples(op: Op, floats: &[f32]) -> Vec<Vec<f32>> {
     let mut tuples = vec![vec![]];
+    let thinned = |operand| match (op.arity(), operand) {
+        (4, _) => 5,
+        (5.., _) => 9,
+        (_, 2) => 3,
+        _ => 1,
+    };
     for (i, kind) in op.info().operands.iter().enumerate() {
         let choices: Vec<f32> = match kind {
             Kind::Bool => vec![0.0, 1.0],
-            _ if i == 2 => floats.iter().copied().step_by(3).collect(),
-            _ => floats.to_vec(),
+            _ => floats.iter().copied().step_by(thinned(i)).collect(),
         };
         tuples = (tuples.iter())
             .flat_map(|t| choices.iter().map(move |&x| [&t[..], &[x]].concat()))

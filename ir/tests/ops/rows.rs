@@ -16,6 +16,7 @@ fn every_row_says_what_it_is() {
         assert!(names.insert(name), "{name} twice");
         assert_eq!(Op::from_name(name), Some(op));
         assert!((1..=MAX_OPERANDS).contains(&op.arity()), "{name}");
+        assert!(info.long || op.arity() <= 3, "{name}: long");
         assert!(!info.usage.is_empty(), "{name}: usage");
         assert!(info.doc.ends_with('.'), "{name}: doc");
         let differentiable = info.class != Class::Discrete;

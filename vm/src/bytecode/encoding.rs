@@ -1,9 +1,9 @@
-//! Opcodes as bytes: a tag and its fields, one byte each.
+//! Opcodes as bytes: a tag and its fields.
 //!
 //! The table below is the whole of it, for both directions. A tag is never used again for something else; new ones are added, and the
 //! version of the file format rises when the meaning of one changes.
 
-use super::instruction::{Opcode, Pattern};
+use super::instruction::{Opcode, Pattern, WORDS};
 use adumbra_ir::module::Channels;
 use adumbra_ir::ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
@@ -11,66 +11,53 @@ use adumbra_ir::types::{Direction, Lanes};
 /// Bytes of an opcode: its tag, its fields, zeros.
 pub(super) type Encoded = [u8; 4];
 
-/// What an opcode holds, as a byte.
+/// What an opcode holds, as bytes.
 trait Field: Sized {
-    fn byte(self) -> u8;
-    fn from_byte(byte: u8) -> Option<Self>;
+    fn put(self, put: &mut impl FnMut(u8));
+    fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<Self>;
 }
 
-impl Field for bool {
-    fn byte(self) -> u8 {
-        self.into()
-    }
-    fn from_byte(byte: u8) -> Option<bool> {
-        (byte < 2).then_some(byte == 1)
-    }
+/// Fields of one byte: the byte of a value, and the value of a byte.
+macro_rules! byte_field {
+    ($ty:ty, $to:expr, $from:expr) => {
+        impl Field for $ty {
+            fn put(self, put: &mut impl FnMut(u8)) {
+                let to: fn($ty) -> u8 = $to;
+                put(to(self));
+            }
+            fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<$ty> {
+                let from: fn(u8) -> Option<$ty> = $from;
+                from(bytes.next()?)
+            }
+        }
+    };
 }
 
-impl Field for Lanes {
-    fn byte(self) -> u8 {
-        self.bits()
-    }
-    fn from_byte(byte: u8) -> Option<Lanes> {
-        (byte < 4).then(|| Lanes::from_bits(byte))
-    }
-}
+byte_field!(bool, u8::from, |byte| (byte < 2).then_some(byte == 1));
+byte_field!(Lanes, Lanes::bits, |byte| (byte < 4)
+    .then(|| Lanes::from_bits(byte)));
+byte_field!(Direction, |direction| direction as u8, |byte| {
+    Direction::BOTH.get(usize::from(byte)).copied()
+});
+byte_field!(Channels, |channels| channels as u8, |byte| [
+    Channels::Color,
+    Channels::Alpha
+]
+.get(usize::from(byte))
+.copied());
+// By its position in the table of ops, which a file has a table of its own for.
+byte_field!(Op, |op| op as u8, |byte| Op::ALL
+    .get(usize::from(byte))
+    .copied());
 
+/// Two bytes, the lower first.
 impl Field for Pattern {
-    fn byte(self) -> u8 {
-        self.0
+    fn put(self, put: &mut impl FnMut(u8)) {
+        self.0.to_le_bytes().into_iter().for_each(put);
     }
-    fn from_byte(byte: u8) -> Option<Pattern> {
-        Some(Pattern(byte))
-    }
-}
-
-impl Field for Direction {
-    fn byte(self) -> u8 {
-        self as u8
-    }
-    fn from_byte(byte: u8) -> Option<Direction> {
-        Direction::BOTH.get(usize::from(byte)).copied()
-    }
-}
-
-impl Field for Channels {
-    fn byte(self) -> u8 {
-        self as u8
-    }
-    fn from_byte(byte: u8) -> Option<Channels> {
-        [Channels::Color, Channels::Alpha]
-            .get(usize::from(byte))
-            .copied()
-    }
-}
-
-/// By its position in the table of ops, which a file has a table of its own for.
-impl Field for Op {
-    fn byte(self) -> u8 {
-        self as u8
-    }
-    fn from_byte(byte: u8) -> Option<Op> {
-        Op::ALL.get(usize::from(byte)).copied()
+    fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<Pattern> {
+        let bits = u16::from_le_bytes([bytes.next()?, bytes.next()?]);
+        (bits < 1 << (2 * WORDS)).then_some(Pattern(bits))
     }
 }
 
@@ -81,11 +68,11 @@ macro_rules! encoding {
             pub(super) fn encode(self) -> Encoded {
                 let mut bytes = [0; 4];
                 let mut rest = bytes.iter_mut();
-                let mut put = |byte: u8| *rest.next().expect("an opcode has at most three fields") = byte;
+                let mut put = |byte: u8| *rest.next().expect("an opcode has at most three bytes of fields") = byte;
                 match self {
                     $(Opcode::$opcode $(($($field),+))? => {
                         put($tag);
-                        $($(put($field.byte());)+)?
+                        $($($field.put(&mut put);)+)?
                     })*
                 }
                 bytes
@@ -96,7 +83,7 @@ macro_rules! encoding {
                 let mut rest = bytes[1..].iter().copied();
                 let opcode = match bytes[0] {
                     $($tag => {
-                        $($(let $field = Field::from_byte(rest.next()?)?;)+)?
+                        $($(let $field = Field::take(&mut rest)?;)+)?
                         Opcode::$opcode $(($($field),+))?
                     })*
                     _ => return None,

@@ -1,12 +1,15 @@
-//! Instructions of the register machine: an opcode and up to four words.
+//! Instructions of the register machine: an opcode and its words.
 //!
 //! An opcode is a kind and its lane pattern, so that an engine can choose a routine for exactly the lanes that there are. What the words
 //! of an opcode mean is said once, by [`Opcode::roles`]; validation, listing and loading go by it.
 
 use adumbra_ir::module::Channels;
-use adumbra_ir::ops::Op;
 use adumbra_ir::ops::row::Kind;
+use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
+
+/// The words of an instruction: a row's result and its operands are the most.
+pub const WORDS: usize = 1 + MAX_OPERANDS;
 
 /// A place in the register file: one 32-bit word. A value stands at its slot, its ddx one behind it, its ddy two behind it.
 /// With the top bit set it is a constant of the program instead, numbered by the other bits.
@@ -42,35 +45,35 @@ pub const fn width(lanes: Lanes) -> u32 {
 
 /// Which shadows a row's result has, and which of them each operand has too: two bits each, the result's lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Pattern(pub u8);
+pub struct Pattern(pub u16);
 
 impl Pattern {
     /// The pattern for these shadows; an operand's shadows that the result lacks are dropped, since nobody reads them.
     pub fn new(result: Lanes, operands: impl IntoIterator<Item = Lanes>) -> Pattern {
-        let mut bits = result.bits();
+        let mut bits = u16::from(result.bits());
         for (i, lanes) in operands.into_iter().enumerate() {
-            bits |= (lanes & result).bits() << (2 * i + 2);
+            bits |= u16::from((lanes & result).bits()) << (2 * i + 2);
         }
         Pattern(bits)
     }
 
     /// Shadows of the result.
     pub const fn result(self) -> Lanes {
-        Lanes::from_bits(self.0)
+        Lanes::from_bits(self.0 as u8)
     }
 
     /// Shadows of an operand that contribute to the result's.
     pub const fn operand(self, index: usize) -> Lanes {
-        Lanes::from_bits(self.0 >> (2 * index + 2))
+        Lanes::from_bits((self.0 >> (2 * index + 2)) as u8)
     }
 }
 
 /// What an instruction does. In the comments `d`, `a`, `b`, `c` are its words in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opcode {
-    /// `d ← row(a, b, c)` with shadows by the tangent formula.
+    /// `d ← row(a, b, …)` with shadows by the tangent formula.
     Row(Op, Pattern),
-    /// Jumps to `d` unless `row(a, b, c)` is as said. The row is a truth value without faults.
+    /// Jumps to `d` unless `row(a, b, …)` is as said. The row is a truth value without faults.
     Branch(Op, bool),
     /// Jumps to `d` unless `a` is as said.
     BranchIf(bool),
@@ -157,51 +160,58 @@ pub enum Role {
     Number,
 }
 
+/// These roles, the other words unused.
+fn first<const N: usize>(roles: [Role; N]) -> [Role; WORDS] {
+    let mut all = [Role::Nothing; WORDS];
+    all[..N].copy_from_slice(&roles);
+    all
+}
+
 impl Opcode {
     /// What each word is.
-    pub fn roles(self) -> [Role; 4] {
+    pub fn roles(self) -> [Role; WORDS] {
         use Role::*;
         const NO: Lanes = Lanes::NONE;
         match self {
             Opcode::Row(op, pattern) => {
-                let mut roles = [Write(pattern.result()), Nothing, Nothing, Nothing];
+                let mut roles = first([Write(pattern.result())]);
                 for i in 0..op.arity() {
                     roles[i + 1] = Read(pattern.operand(i));
                 }
                 roles
             }
             Opcode::Branch(op, _) => {
-                let mut roles = [Target, Nothing, Nothing, Nothing];
+                let mut roles = first([Target]);
                 roles[1..=op.arity()].fill(Read(NO));
                 roles
             }
-            Opcode::BranchIf(_) => [Target, Read(NO), Nothing, Nothing],
-            Opcode::Jump | Opcode::Loop => [Target, Nothing, Nothing, Nothing],
-            Opcode::Move(to, from) => [Write(to), Read(from), Nothing, Nothing],
-            Opcode::Global(lanes) => [Write(lanes), Number, Number, Nothing],
-            Opcode::Shadow(direction) => [Write(NO), Read(direction.lanes()), Nothing, Nothing],
-            Opcode::Load(to, _) => [Write(to), Array, Read(NO), Nothing],
-            Opcode::Store(_, from) => [Array, Read(NO), Read(from), Nothing],
-            Opcode::ArrayZero => [Array, Nothing, Nothing, Nothing],
-            Opcode::ArrayCopy => [Array, Array, Nothing, Nothing],
-            Opcode::ArrayCopyPart => [Array, Array, Read(NO), Nothing],
-            Opcode::ArrayFromSaved | Opcode::ArrayToSaved => [Array, Array, Number, Nothing],
-            Opcode::Save | Opcode::Restore => [Number, Number, Nothing, Nothing],
-            Opcode::Call => [Function, Nothing, Nothing, Nothing],
-            Opcode::Return | Opcode::Unreachable => [Nothing; 4],
+            Opcode::BranchIf(_) => first([Target, Read(NO)]),
+            Opcode::Jump | Opcode::Loop => first([Target]),
+            Opcode::Move(to, from) => first([Write(to), Read(from)]),
+            Opcode::Global(lanes) => first([Write(lanes), Number, Number]),
+            Opcode::Shadow(direction) => first([Write(NO), Read(direction.lanes())]),
+            Opcode::Load(to, _) => first([Write(to), Array, Read(NO)]),
+            Opcode::Store(_, from) => first([Array, Read(NO), Read(from)]),
+            Opcode::ArrayZero => first([Array]),
+            Opcode::ArrayCopy => first([Array, Array]),
+            Opcode::ArrayCopyPart => first([Array, Array, Read(NO)]),
+            Opcode::ArrayFromSaved | Opcode::ArrayToSaved => first([Array, Array, Number]),
+            Opcode::Save | Opcode::Restore => first([Number, Number]),
+            Opcode::Call => first([Function]),
+            Opcode::Return | Opcode::Unreachable => first([]),
             Opcode::Sample(channels, u, v) => {
-                [Texture, Read(u), Read(v), WriteList(channels.count())]
+                first([Texture, Read(u), Read(v), WriteList(channels.count())])
             }
             Opcode::SampleGradients(channels) => {
-                [Texture, ReadList(6), Nothing, WriteList(channels.count())]
+                first([Texture, ReadList(6), Nothing, WriteList(channels.count())])
             }
             Opcode::SampleLevel(channels) => {
-                [Texture, ReadList(3), Nothing, WriteList(channels.count())]
+                first([Texture, ReadList(3), Nothing, WriteList(channels.count())])
             }
-            Opcode::Message => [Message, Arguments, Nothing, Nothing],
-            Opcode::MakeClosure => [Write(NO), Shape, Arguments, Nothing],
-            Opcode::ClosureAdd | Opcode::ClosureScale => [Write(NO), Read(NO), Read(NO), Nothing],
-            Opcode::ClosureTint => [Write(NO), Read(NO), ReadList(3), Nothing],
+            Opcode::Message => first([Message, Arguments]),
+            Opcode::MakeClosure => first([Write(NO), Shape, Arguments]),
+            Opcode::ClosureAdd | Opcode::ClosureScale => first([Write(NO), Read(NO), Read(NO)]),
+            Opcode::ClosureTint => first([Write(NO), Read(NO), ReadList(3)]),
         }
     }
 
@@ -235,13 +245,13 @@ pub struct Instruction {
     /// What it does.
     pub opcode: Opcode,
     /// What its words mean is said by [`Opcode::roles`].
-    pub words: [u32; 4],
+    pub words: [u32; WORDS],
 }
 
 impl Instruction {
     /// An instruction with these words, the others zero.
     pub fn new<const N: usize>(opcode: Opcode, words: [u32; N]) -> Instruction {
-        let mut all = [0; 4];
+        let mut all = [0; WORDS];
         all[..N].copy_from_slice(&words);
         Instruction { opcode, words: all }
     }

@@ -11,7 +11,7 @@ mod listing;
 mod validate;
 
 pub use file::{MAGIC, VERSION};
-pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, width};
+pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, WORDS, width};
 
 pub(crate) use validate::validate;
 

@@ -8,6 +8,7 @@
 
 use super::{Array, Bytecode, Instruction, MAX_SLOTS, Opcode, Role, Slot};
 use adumbra_ir::module::ClosureShape;
+use adumbra_ir::ops::MAX_OPERANDS;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 
@@ -209,7 +210,7 @@ impl Checker<'_> {
                 Role::Number => {}
             }
         }
-        let [a, b, c, _] = words.map(u64::from);
+        let [a, b, c, ..] = words.map(u64::from);
         let array = |word: u32| -> Array { p.arrays[word as usize] };
         match opcode {
             Opcode::Global(lanes) => {
@@ -240,7 +241,7 @@ impl Checker<'_> {
                     !(discrete && pattern.0 != 0),
                     "a row without derivative has shadows",
                 )?;
-                for i in 0..3 {
+                for i in 0..MAX_OPERANDS {
                     let lanes = pattern.operand(i);
                     let float = info.operands.get(i) == Some(&Kind::Float);
                     let fits = result.contains(lanes) && (float || lanes.is_none());

@@ -130,7 +130,7 @@ impl Visitor for Emitter<'_, '_, '_> {
                 if !fused {
                     let condition = self.slot(inst.args[0]);
                     self.release(&inst.args, at);
-                    self.branch(inst, Opcode::BranchIf, [condition, 0, 0]);
+                    self.branch(inst, Opcode::BranchIf, &[condition]);
                 }
             }
             InstKind::Loop(region) => {

@@ -6,9 +6,9 @@ use super::moves::{ParallelMoves, Place};
 use super::registers::Registers;
 use super::walk::walk;
 use super::{Frame, Lowering};
-use crate::bytecode::{Instruction, Opcode, Pattern, Slot, width};
+use crate::bytecode::{Instruction, Opcode, Pattern, Slot, WORDS, width};
 use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, Mode, ValueId};
-use adumbra_ir::ops::Op;
+use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_ir::span::Span;
 use adumbra_ir::types::Lanes;
 
@@ -315,8 +315,8 @@ impl Emitter<'_, '_, '_> {
 
     /// Emits a row, or the branch that it decides.
     pub(super) fn row(&mut self, at: u32, inst: &Inst, op: Op, next: Option<&Inst>) -> bool {
-        let mut words = [0; 3];
-        let mut reads = [Lanes::NONE; 3];
+        let mut words = [0; MAX_OPERANDS];
+        let mut reads = [Lanes::NONE; MAX_OPERANDS];
         for (i, &arg) in inst.args.iter().enumerate() {
             let place = self.place(arg);
             words[i] = place.slot.0;
@@ -337,18 +337,19 @@ impl Emitter<'_, '_, '_> {
             self.branch(
                 next.expect("it was just seen"),
                 |when| Opcode::Branch(op, when),
-                words,
+                &words[..op.arity()],
             );
             return true;
         }
         self.release(&inst.args, at);
         let slot = self.define(result);
         let pattern = Pattern::new(self.lanes(result), reads);
-        let words = [slot, words[0], words[1], words[2]];
+        let mut all = [slot; WORDS];
+        all[1..].copy_from_slice(&words);
         if info.fault.is_some() {
-            self.emit_at(inst.span, Opcode::Row(op, pattern), words);
+            self.emit_at(inst.span, Opcode::Row(op, pattern), all);
         } else {
-            self.emit(Opcode::Row(op, pattern), words);
+            self.emit(Opcode::Row(op, pattern), all);
         }
         false
     }

@@ -3,7 +3,7 @@
 use super::function::Emitter;
 use super::labels::Label;
 use super::walk::Arms;
-use crate::bytecode::{Instruction, Opcode};
+use crate::bytecode::{Instruction, Opcode, WORDS};
 use adumbra_ir::module::{Inst, InstKind, RegionId, ValueId};
 
 /// A structured instruction that is being emitted.
@@ -29,12 +29,15 @@ impl Emitter<'_, '_, '_> {
         open: usize,
         label: fn(&mut Open) -> &mut Label,
         opcode: Opcode,
-        words: [u32; 3],
+        words: &[u32],
     ) {
         if self.reachable {
             let here = self.here();
             let target = label(&mut self.work.open[open]).wait(here);
-            self.emit(opcode, [target, words[0], words[1], words[2]]);
+            let mut all = [target; WORDS];
+            all[1..].fill(0);
+            all[1..][..words.len()].copy_from_slice(words);
+            self.emit(opcode, all);
             self.jumps_to = open;
         }
         self.reachable &= opcode != Opcode::Jump;
@@ -96,7 +99,7 @@ impl Emitter<'_, '_, '_> {
         &mut self,
         inst: &Inst,
         opcode: impl FnOnce(bool) -> Opcode,
-        words: [u32; 3],
+        words: &[u32],
     ) {
         let InstKind::If(yes, no) = inst.kind else {
             unreachable!("only an If branches");
@@ -154,6 +157,6 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn leave_to(&mut self, open: usize, args: &[ValueId], at: u32) {
         self.move_to_results(open, args, at);
         self.release(args, at);
-        self.emit_jump(open, |open| &mut open.end, Opcode::Jump, [0; 3]);
+        self.emit_jump(open, |open| &mut open.end, Opcode::Jump, &[]);
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
     ) -> *const Threaded {
         // SAFETY: validation checked the slots and the array; the index is below its length.
         unsafe {
-            let [to, index, base, len] = (*ip).words;
+            let [to, index, base, len, ..] = (*ip).words;
             let index = clamp(ip, state, read(file, index), len);
             let element = base + index * width(Lanes::from_bits(FROM));
             copy::<TO, FROM>(file.add(to as usize), file.add(element as usize));
@@ -51,7 +51,7 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
     ) -> *const Threaded {
         // SAFETY: validation checked the slots and the array; the index is below its length.
         unsafe {
-            let [base, len, index, from] = (*ip).words;
+            let [base, len, index, from, ..] = (*ip).words;
             let index = clamp(ip, state, read(file, index), len);
             let element = base + index * width(Lanes::from_bits(TO));
             copy::<TO, FROM>(file.add(element as usize), file.add(from as usize));

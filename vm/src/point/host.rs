@@ -19,7 +19,7 @@ pub(super) unsafe fn sample(
 ) -> *const Threaded {
     // SAFETY: validation checked slots, shadows and the list; `run` or `answer` lent the host for as long as it goes on.
     unsafe {
-        let [texture, u, v, _] = (*ip).words;
+        let [texture, u, v, ..] = (*ip).words;
         let position = state.position(ip);
         let Opcode::Sample(_, u_lanes, v_lanes) = state.program.code[position as usize].opcode
         else {
@@ -246,7 +246,7 @@ pub(super) unsafe fn make_closure(
 ) -> *const Threaded {
     // SAFETY: validation checked the shape, and the list's slots.
     unsafe {
-        let [_, shape, list, _] = (*ip).words;
+        let [_, shape, list, ..] = (*ip).words;
         let mut args = std::mem::take(&mut state.arguments);
         let mut at = list as usize;
         for ty in &state.program.interface.closures[shape as usize].params {
@@ -278,7 +278,7 @@ pub(super) unsafe fn closure_add(
 ) -> *const Threaded {
     // SAFETY: validation checked the slots.
     unsafe {
-        let [_, a, b, _] = (*ip).words;
+        let [_, a, b, ..] = (*ip).words;
         let (a, b) = (state.closure(read(file, a)), state.closure(read(file, b)));
         let closure = state.closures.add(a, b);
         state.put_closure(ip, file, closure)
@@ -296,7 +296,7 @@ pub(super) unsafe fn closure_scale(
 ) -> *const Threaded {
     // SAFETY: validation checked the slots.
     unsafe {
-        let [_, a, weight, _] = (*ip).words;
+        let [_, a, weight, ..] = (*ip).words;
         let a = state.closure(read(file, a));
         let closure = state.closures.scale(a, f32::from_bits(read(file, weight)));
         state.put_closure(ip, file, closure)
@@ -314,7 +314,7 @@ pub(super) unsafe fn closure_tint(
 ) -> *const Threaded {
     // SAFETY: validation checked the slots and the list.
     unsafe {
-        let [_, a, list, _] = (*ip).words;
+        let [_, a, list, ..] = (*ip).words;
         let a = state.closure(read(file, a));
         let color = [0, 1, 2].map(|i| {
             let slot = state.lists[list as usize + i];

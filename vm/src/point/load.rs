@@ -3,7 +3,7 @@
 use super::rows::{FindBranch, FindRow, Held, Level, special};
 use super::state::{CHAIN, Handler, Threaded, index, pause};
 use super::{arrays, control, host, moves};
-use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
+use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot, WORDS};
 
 /// Resolves a whole program for a processor of that level.
 pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
@@ -14,7 +14,7 @@ pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
         if code.len() % CHAIN == CHAIN - 1 {
             code.push(Threaded {
                 handler: pause,
-                words: [0; 4],
+                words: [0; WORDS],
             });
             held = None;
         }
@@ -52,7 +52,9 @@ fn targets(program: &Bytecode) -> Vec<bool> {
 fn hands_over(instruction: &Instruction, level: Level) -> Option<Held> {
     match instruction.opcode {
         // The baseline is there to run anywhere, not to be fast; it has fewer routines.
-        Opcode::Row(op, pattern) if op.info().differentiable() && level != Level::Baseline => {
+        Opcode::Row(op, pattern)
+            if op.info().differentiable() && !op.info().long && level != Level::Baseline =>
+        {
             special(pattern).map(|_| Held {
                 slot: instruction.words[0],
                 lanes: pattern.result(),
@@ -62,12 +64,14 @@ fn hands_over(instruction: &Instruction, level: Level) -> Option<Held> {
     }
 }
 
-fn handler(opcode: Opcode, words: [u32; 4], level: Level, held: Option<Held>) -> Handler {
+fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>) -> Handler {
     match opcode {
         Opcode::Row(op, pattern) => op.visit(FindRow {
             pattern,
             level,
-            slots: [words[1], words[2], words[3]],
+            slots: words[1..]
+                .try_into()
+                .expect("the result is one of the words"),
             held,
         }),
         Opcode::Branch(op, when) => {
@@ -104,7 +108,7 @@ fn handler(opcode: Opcode, words: [u32; 4], level: Level, held: Option<Held>) ->
 }
 
 /// The words as the routine wants them, which says so at its head.
-fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; 4] {
+fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; WORDS] {
     let mut words = instruction.words;
     for (word, role) in words.iter_mut().zip(instruction.opcode.roles()) {
         match role {
@@ -114,16 +118,21 @@ fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; 
         }
     }
     let array = |number: u32| program.arrays[number as usize];
-    let [a, b, c, _] = words;
+    let [a, b, c, ..] = words;
+    let mut replaced = |with: &[u32]| {
+        words.fill(0);
+        words[..with.len()].copy_from_slice(with);
+    };
     match instruction.opcode {
-        Opcode::Load(..) => [a, c, array(b).base, array(b).len],
-        Opcode::Store(..) => [array(a).base, array(a).len, b, c],
-        Opcode::ArrayZero => [array(a).base, array(a).slots(), 0, 0],
+        Opcode::Load(..) => replaced(&[a, c, array(b).base, array(b).len]),
+        Opcode::Store(..) => replaced(&[array(a).base, array(a).len, b, c]),
+        Opcode::ArrayZero => replaced(&[array(a).base, array(a).slots()]),
         Opcode::Call => {
             let function = &program.functions[a as usize];
             let distance = index(function.start).wrapping_sub(index(position));
-            [distance, function.elements, 0, 0]
+            replaced(&[distance, function.elements]);
         }
-        _ => words,
+        _ => {}
     }
+    words
 }

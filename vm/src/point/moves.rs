@@ -87,7 +87,7 @@ pub(super) fn find_global(lanes: Lanes) -> Handler {
     ) -> *const Threaded {
         // SAFETY: validation checked the slots and that the three words are among the globals, whose length `run` checked.
         unsafe {
-            let [to, word, stride, _] = (*ip).words;
+            let [to, word, stride, ..] = (*ip).words;
             let to = file.add(to as usize);
             let from = state.globals.add(word as usize);
             *to = *from;

@@ -5,13 +5,14 @@
 //! to vectors, and a wide read of words just written one by one waits for them to arrive in the cache.
 //!
 //! Each exists twice, for any processor and for one with AVX2 and FMA; the text is the same, only the instructions chosen differ.
-//! Specialised are the patterns where an operand has all of the result's shadows or none; others are read from the instruction as it runs.
+//! Specialised are the patterns where an operand has all of the result's shadows or none; others are read from the instruction as it runs,
+//! and so are all of long rows.
 
 use super::state::{Handler, State, Threaded, next};
-use crate::bytecode::{Opcode, Pattern};
-use adumbra_ir::ops::OpVisitor;
+use crate::bytecode::{Opcode, Pattern, WORDS};
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
+use adumbra_ir::ops::{MAX_OPERANDS, OpVisitor};
 use adumbra_ir::types::{Direction, Lanes};
 
 /// What the processor can do.
@@ -123,7 +124,7 @@ level!(avx2, #[target_feature(enable = "avx2,fma")]);
 /// # Safety
 /// As for a [`Handler`]; the operand is one that the row has.
 #[inline(always)]
-unsafe fn operand(words: &[u32; 4], file: *mut u32, index: usize) -> u32 {
+unsafe fn operand(words: &[u32; WORDS], file: *mut u32, index: usize) -> u32 {
     // SAFETY: validation checked that the operand's slot is in the file.
     unsafe { file.add(words[index + 1] as usize).read_volatile() }
 }
@@ -133,7 +134,7 @@ unsafe fn operand(words: &[u32; 4], file: *mut u32, index: usize) -> u32 {
 /// # Safety
 /// As for [`operand`].
 #[inline(always)]
-unsafe fn operands<const N: usize>(words: &[u32; 4], file: *mut u32) -> [u32; N] {
+unsafe fn operands<const N: usize>(words: &[u32; WORDS], file: *mut u32) -> [u32; N] {
     let mut all = [0; N];
     let mut i = 0;
     while i < N {
@@ -150,7 +151,7 @@ unsafe fn operands<const N: usize>(words: &[u32; 4], file: *mut u32) -> [u32; N]
 /// As for [`operand`].
 #[inline(always)]
 unsafe fn floats<R: Row<N>, const N: usize>(
-    words: &[u32; 4],
+    words: &[u32; WORDS],
     file: *mut u32,
     held_by: u8,
     held: f32,
@@ -173,7 +174,7 @@ unsafe fn floats<R: Row<N>, const N: usize>(
 /// As for [`operand`]; the operands in `mask` have that shadow.
 #[inline(always)]
 unsafe fn shadows<const N: usize>(
-    words: &[u32; 4],
+    words: &[u32; WORDS],
     file: *mut u32,
     mask: u8,
     direction: Direction,
@@ -257,9 +258,7 @@ unsafe fn mixed_row<R: Row<N>, const N: usize>(
             unreachable!("only rows are loaded as rows");
         };
         let words = &(*ip).words;
-        let args = floats::<R, N>(words, file, 0, 0.0);
-        let value = R::value(args);
-        let partials = R::partials(args, value);
+        let (value, partials) = R::both(floats::<R, N>(words, file, 0, 0.0));
         let to = file.add(words[0] as usize);
         let shadows = Direction::BOTH.map(|direction| {
             let mut mask = 0;
@@ -331,7 +330,7 @@ pub(super) unsafe fn jump(ip: *const Threaded) -> *const Threaded {
 pub(super) fn special(pattern: Pattern) -> Option<u8> {
     let result = pattern.result();
     let mut mask = 0;
-    for i in 0..3 {
+    for i in 0..MAX_OPERANDS {
         let lanes = pattern.operand(i);
         if lanes != Lanes::NONE && lanes != result {
             return None;
@@ -353,7 +352,7 @@ pub(super) struct FindRow {
     pub(super) pattern: Pattern,
     pub(super) level: Level,
     /// The slots of the operands.
-    pub(super) slots: [u32; 3],
+    pub(super) slots: [u32; MAX_OPERANDS],
     pub(super) held: Option<Held>,
 }
 
@@ -378,6 +377,13 @@ impl OpVisitor for FindRow {
     type Out = Handler;
 
     fn float<R: Row<N>, const N: usize>(self) -> Handler {
+        // What is not specialised is not compiled for the patterns.
+        if const { R::INFO.long } {
+            return match self.pattern.result().is_none() {
+                true => at_level!(self.level, float_row::<R, N, 0, 0, 0>),
+                false => at_level!(self.level, mixed_row::<R, N>),
+            };
+        }
         let Some(mask) = special(self.pattern) else {
             return at_level!(self.level, mixed_row::<R, N>);
         };

@@ -1,6 +1,6 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
-use crate::bytecode::Bytecode;
+use crate::bytecode::{Bytecode, WORDS};
 use adumbra_ir::host::{
     CANCEL_PERIOD, ClosureArena, FaultKind, Faults, Host, Limits, SampleRequest,
 };
@@ -19,7 +19,7 @@ pub(super) fn index(position: u32) -> u32 {
 #[derive(Clone, Copy)]
 pub(super) struct Threaded {
     pub(super) handler: Handler,
-    pub(super) words: [u32; 4],
+    pub(super) words: [u32; WORDS],
 }
 
 /// Does an instruction and those behind it up to the next pause or jump; gives the instruction to go on with, null to end.

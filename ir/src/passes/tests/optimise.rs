@@ -340,6 +340,16 @@ fn what_can_fault_or_be_seen_is_not_shared() {
 }
 
 #[test]
+fn rows_that_differ_in_their_last_operand_are_two() {
+    let text = "fn main(%0: f32, %1: f32) -> (f32, f32) ^0 {
+        %2: f32 = perlin4 %0, %0, %0, %0, %0
+        %3: f32 = perlin4 %0, %0, %0, %0, %1
+        return %2, %3
+      }";
+    assert_text(&one(text, dedupe), text);
+}
+
+#[test]
 fn constants_of_two_variables_stay_two() {
     let text = "fn main() -> (f32, f32, f32) ^0 {
         %0: f32 $y0 = const 1.0
