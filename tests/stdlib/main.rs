@@ -8,14 +8,17 @@ mod colour;
 mod combining;
 mod derivatives;
 mod draw;
+mod fractals;
 mod geometry;
 mod hashing;
 mod interpolation;
 mod matrices;
 mod mutants;
+mod noise;
 mod numbers;
 mod outlines;
 mod pages;
+mod patterns;
 mod rotations;
 mod shading;
 mod shapes;
@@ -41,6 +44,9 @@ fn functions() -> Vec<Function> {
         blending::functions(),
         rotations::functions(),
         hashing::functions(),
+        noise::functions(),
+        fractals::functions(),
+        patterns::functions(),
         derivatives::functions(),
         shapes::functions(),
         outlines::functions(),
