@@ -13,6 +13,8 @@ const TYPES: &[(&str, &[&str])] = &[
         &["user_types_hide_aliases"],
     ),
     ("float w[8], float[8] w", &["array_declarations"]),
+    ("arrays of anything", &["nested_arrays"]),
+    ("matrices are m[row][col]", &["matrices"]),
     ("structs", &["structs", "nested_structs"]),
     (
         "int to float by itself, whole constants to int, bool by + and -",
@@ -87,6 +89,12 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("closure arithmetic", &["closures"]),
     ("host globals", &["host_globals"]),
     ("texture and alpha", &["textures"]),
+    (
+        "explicit gradients and level, pair",
+        &["explicit_footprints"],
+    ),
+    ("host resource as closure parameter", &["resources"]),
+    ("messages, which never block derivatives", &["messages"]),
     ("literals", &["literals"]),
     ("comments anywhere", &["comments"]),
     ("shadowing of parameters and globals", &["shadowing"]),
