@@ -1,0 +1,288 @@
+//! The materials of `examples/materials`: nothing to warn of, and derivatives that are the slopes of values.
+//!
+//! A material is evaluated on a curved piece of surface, at 64×64 pixels. At each, shadows of the outputs and of texture coordinates (`f32`, by
+//! the point interpreter) are held against Richardson differences of the `f64` reference: central differences at a step and its half,
+//! extrapolated. A derivative agrees that is off by at most [`CLOSE`] of the slope, or of the root mean square of that quantity's slopes over
+//! the surface, whichever is more. A pixel agrees if all its derivatives do. Of those that do not, a kink is one whose path through the shader
+//! (branches, sides of kinks) differs within the stencil, or between `f32` and `f64`; each material says in its head where its kinks are.
+
+use adumbra::{
+    Compiler, Direction, Evaluator, Globals, GlobalsLayout, Instance, Options, Outcome, Program,
+    SampleRequest, Scalar, Sources,
+};
+use adumbra_fuzz::Point;
+use adumbra_fuzz::generate::GlobalValue;
+use adumbra_fuzz::oracle::reference::{Plain, place, trace};
+use adumbra_ir::Module;
+use adumbra_ir::eval::{self, Number};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const SIDE: usize = 64;
+
+/// How far a derivative may be off, as a part of its size.
+const CLOSE: f64 = 1e-3;
+
+/// The larger step of differences, in pixels.
+const STEP: f64 = 1.0 / 1024.0;
+
+/// Of the pixels this part must agree.
+const AGREE: f64 = 0.99;
+
+macro_rules! materials {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            derivatives_agree(stringify!($name));
+        })*
+
+        const MATERIALS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+materials! { brick car_paint fabric lava marble rust terrain tiles wood }
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/materials")
+}
+
+fn sources(name: &str) -> Sources {
+    let file = format!("{name}.adu");
+    let text = std::fs::read_to_string(folder().join(&file)).expect("the material can be read");
+    Sources::new(file, text)
+}
+
+#[test]
+fn every_material_is_tested() {
+    let files = std::fs::read_dir(folder()).expect("the folder can be read");
+    let names: BTreeSet<String> = files
+        .map(|file| file.expect("the folder can be read").path())
+        .map(|path| {
+            path.file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    assert!(names.iter().eq(MATERIALS), "{names:?}");
+}
+
+#[test]
+fn materials_give_nothing_to_warn_of_and_say_where_their_kinks_are() {
+    for name in MATERIALS {
+        let sources = sources(name);
+        let findings = Compiler::new(GlobalsLayout::hit()).check(&sources);
+        assert!(
+            findings.is_empty(),
+            "{}",
+            adumbra::render::text(&findings, &sources, false)
+        );
+        let (_, text) = sources.iter().next().expect("one text");
+        let lines = text.text().lines().count();
+        assert!((50..=300).contains(&lines), "{name} has {lines} lines");
+        assert!(
+            text.text().contains("\n// Kinks: "),
+            "{name} does not say where its kinks are"
+        );
+    }
+}
+
+fn normalized(v: [f64; 3]) -> [f64; 3] {
+    let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    v.map(|x| x / length)
+}
+
+/// The globals of a hit, in the order of [`GlobalsLayout::hit`], at a place of the picture: a bulging piece of surface about 2 units wide.
+fn hit([i, j]: [f64; 2]) -> [[f64; 3]; 6] {
+    let [u, v] = [i, j].map(|pixel| pixel / SIDE as f64);
+    let [x, y] = [2.0 * u - 1.0, 2.0 * v - 1.0];
+    let position = [x, y, 0.5 - 0.25 * (x * x + y * y)];
+    let normal = normalized([0.5 * x, 0.5 * y, 1.0]);
+    let eye = [0.3, -0.6, 4.0];
+    let to_point = normalized(std::array::from_fn(|k| position[k] - eye[k]));
+    let tangent = normalized([1.0, 0.0, -0.5 * x]);
+    [[u, v, 0.0], position, normal, normal, to_point, tangent]
+}
+
+/// The same with shadows: what changes from pixel to pixel.
+fn point([i, j]: [f64; 2]) -> Point {
+    const NEAR: f64 = 1e-3;
+    let slope = |ahead: [[f64; 3]; 6], behind: [[f64; 3]; 6], member: usize| {
+        (0..3).map(move |k| ((ahead[member][k] - behind[member][k]) / (2.0 * NEAR)) as f32)
+    };
+    let x = [hit([i + NEAR, j]), hit([i - NEAR, j])];
+    let y = [hit([i, j + NEAR]), hit([i, j - NEAR])];
+    let here = hit([i, j]);
+    (0..here.len())
+        .map(|member| GlobalValue {
+            value: here[member].iter().map(|v| (*v as f32).to_bits()).collect(),
+            ddx: slope(x[0], x[1], member).map(f32::to_bits).collect(),
+            ddy: slope(y[0], y[1], member).map(f32::to_bits).collect(),
+        })
+        .collect()
+}
+
+/// The values of float outputs, then u and v of each texture request.
+fn values<F: Number>(
+    outcome: &eval::Outcome<F>,
+    requests: &[SampleRequest<F>],
+    module: &Module,
+) -> Vec<f64> {
+    let outputs = outcome.outputs.iter().zip(&module.entry().results);
+    let floats = outputs.filter(|(_, result)| result.ty == Scalar::F32);
+    let values = floats.map(|(slot, _)| slot.float.to_f64());
+    values
+        .chain(requests.iter().flat_map(|r| [r.u.to_f64(), r.v.to_f64()]))
+        .collect()
+}
+
+/// Derivatives along x and y of what [`values`] gives.
+type Derivatives = [Vec<f64>; 2];
+
+/// What a pixel says: the shadows, the slopes, and whether its path is one.
+struct Pixel {
+    shadows: Derivatives,
+    slopes: Derivatives,
+    is_one_path: bool,
+}
+
+/// The shadows that the point interpreter gives.
+fn shadows(evaluator: &mut Evaluator, globals: &mut Globals, point: &Point) -> Derivatives {
+    let words = point
+        .iter()
+        .flat_map(|at| at.value.iter().chain(&at.ddx).chain(&at.ddy));
+    globals
+        .words_mut()
+        .iter_mut()
+        .zip(words)
+        .for_each(|(to, from)| *to = *from);
+    let mut textures = Plain::default();
+    assert_eq!(
+        evaluator.evaluate(globals, &mut textures),
+        Outcome::Finished
+    );
+    assert!(evaluator.faults().is_empty());
+    let mut shadows: Derivatives = Default::default();
+    let mut words = evaluator.words().chunks(3);
+    for output in evaluator.instance().program().outputs() {
+        output.ty.for_each_scalar(&mut |scalar| {
+            let dual = words.next().expect("three words of each scalar");
+            if scalar == Scalar::F32 {
+                shadows[0].push(f32::from_bits(dual[1]).into());
+                shadows[1].push(f32::from_bits(dual[2]).into());
+            }
+        });
+    }
+    for r in &textures.requests {
+        shadows[0].extend([r.dudx, r.dvdx].map(f64::from));
+        shadows[1].extend([r.dudy, r.dvdy].map(f64::from));
+    }
+    shadows
+}
+
+/// The slopes of values over `f64`, and whether all paths are one; without slopes where another texture is sampled nearby.
+fn slopes(module: &Module, point: &Point) -> (Derivatives, bool) {
+    let here = place::<f64>(module, point);
+    let path = trace(module, &here).0.path;
+    let mut is_one_path = trace(module, &place::<f32>(module, point)).0.path == path;
+    let slopes = Direction::BOTH.map(|direction| {
+        let mut at = |t: f64| {
+            let mut moved = here.clone();
+            moved
+                .globals
+                .iter_mut()
+                .for_each(|slot| slot.float += t * slot.shadow(direction));
+            let (outcome, requests) = trace(module, &moved);
+            is_one_path &= outcome.path == path;
+            values(&outcome, &requests, module)
+        };
+        let [wide, narrow] = [STEP, 0.5 * STEP].map(|h| {
+            let pairs = at(h).into_iter().zip(at(-h));
+            pairs
+                .map(|(ahead, behind)| (ahead - behind) / (2.0 * h))
+                .collect::<Vec<f64>>()
+        });
+        wide.iter()
+            .zip(&narrow)
+            .map(|(wide, narrow)| (4.0 * narrow - wide) / 3.0)
+            .collect()
+    });
+    (slopes, is_one_path)
+}
+
+fn compiled(name: &str) -> Arc<Program> {
+    let options = Options {
+        output_derivatives: true,
+        ..Options::default()
+    };
+    let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
+    compiler
+        .compile(&sources(name))
+        .unwrap_or_else(|findings| panic!("{findings}"))
+}
+
+fn derivatives_agree(name: &str) {
+    let program = compiled(name);
+    let module = program.module().expect("it was compiled");
+    let mut evaluator = Evaluator::new(&Instance::new(&program));
+    let mut globals = Globals::new(program.globals());
+    let mut pixels = Vec::new();
+    for index in 0..SIDE * SIDE {
+        // Not the middle of the pixel, which lies on lines about which patterns are symmetric.
+        let point = point([(index % SIDE) as f64 + 0.37, (index / SIDE) as f64 + 0.61]);
+        let (slopes, is_one_path) = slopes(module, &point);
+        pixels.push(Pixel {
+            shadows: shadows(&mut evaluator, &mut globals, &point),
+            slopes,
+            is_one_path,
+        });
+    }
+    let sizes = root_mean_squares(&pixels);
+    assert!(
+        sizes.iter().any(|size| *size > 0.0),
+        "{name}: nothing changes"
+    );
+    let agrees = |pixel: &&Pixel| {
+        (0..2).all(|direction| {
+            let (shadows, slopes) = (&pixel.shadows[direction], &pixel.slopes[direction]);
+            let is_close = |(i, (shadow, slope)): (usize, (&f64, &f64))| {
+                (shadow - slope).abs() <= CLOSE * slope.abs().max(sizes[i])
+            };
+            shadows.len() == slopes.len() && shadows.iter().zip(slopes).enumerate().all(is_close)
+        })
+    };
+    let (agree, others): (Vec<&Pixel>, Vec<&Pixel>) = pixels.iter().partition(agrees);
+    let kinks = others.iter().filter(|pixel| !pixel.is_one_path).count();
+    let rough = others.len() - kinks;
+    println!(
+        "{name}: of {} pixels {} agree, {kinks} have a kink, {rough} are rough",
+        pixels.len(),
+        agree.len()
+    );
+    assert!(
+        agree.len() as f64 >= AGREE * pixels.len() as f64,
+        "{name}: {} pixels agree",
+        agree.len()
+    );
+}
+
+/// Of each quantity, how large its slopes are over the picture; at kinks they say nothing.
+fn root_mean_squares(pixels: &[Pixel]) -> Vec<f64> {
+    let count = pixels
+        .iter()
+        .map(|pixel| pixel.shadows[0].len())
+        .max()
+        .unwrap_or(0);
+    let mut sums = vec![(0.0, 0.0); count];
+    for pixel in pixels.iter().filter(|pixel| pixel.is_one_path) {
+        for slopes in &pixel.slopes {
+            for (sum, slope) in sums.iter_mut().zip(slopes) {
+                *sum = (sum.0 + slope * slope, sum.1 + 1.0);
+            }
+        }
+    }
+    sums.iter()
+        .map(|(sum, count)| (sum / f64::max(*count, 1.0)).sqrt())
+        .collect()
+}
