@@ -5,6 +5,7 @@ use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::globals::PointGlobals;
 use crate::program::Instance;
+use crate::stats::Stats;
 use crate::value::{HostValue, View};
 use adumbra_ir::host::{ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled};
 use adumbra_ir::{Diagnostic, Scalar, Type};
@@ -233,6 +234,24 @@ impl Evaluator {
     ) -> Result<Outcome, WrongEvaluator> {
         point.unpark(&self.home, &mut self.machine)?;
         Ok(self.answer(texel, host))
+    }
+
+    /// Bytes that it takes, its own included, beside instance and program: the code as it is run, registers, stacks, closures, the points
+    /// parked from here and the memory kept for more of them. It grows with the largest closures and the most parked points so far.
+    pub fn memory(&self) -> usize {
+        let machine = match &self.machine {
+            Machine::Point(machine) => machine.memory(),
+            Machine::Reference(reference) => reference.memory(),
+        };
+        size_of::<Evaluator>() + machine + self.home.memory()
+    }
+
+    /// The figures of its program, with the memory of the instance and of itself.
+    pub fn stats(&self) -> Stats {
+        let mut stats = self.instance().program().stats();
+        stats.memory.instance = Some(self.instance().memory());
+        stats.memory.evaluator = Some(self.memory());
+        stats
     }
 
     /// How many points are parked from here: neither resumed nor dropped yet.

@@ -6,7 +6,8 @@
 use crate::access::{AccessError, GlobalSlot, Named, Signature, Slot, place};
 use crate::dual::Dual;
 use crate::value::{HostValue, View};
-use adumbra_ir::{Scalar, Type};
+use adumbra_ir::memory::Heap;
+use adumbra_ir::{Scalar, Type, heap_of};
 use host_struct::{Comparing, Listing};
 use std::any::TypeId;
 use std::fmt;
@@ -34,6 +35,16 @@ pub struct GlobalsLayout {
     words: usize,
     /// The struct of the host that it was made from, known to have these members.
     of: Option<TypeId>,
+}
+
+heap_of! {
+    GlobalMember { name, ty, start }
+}
+
+impl Heap for GlobalsLayout {
+    fn heap(&self) -> usize {
+        self.members.heap()
+    }
 }
 
 impl PartialEq for GlobalsLayout {

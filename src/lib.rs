@@ -95,5 +95,5 @@ pub use globals::{
 pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 pub use program::{CannotFold, Instance, Program};
 pub use sources::{Place, SourceFile, Sources};
-pub use stats::{Phases, Stats};
+pub use stats::{Memory, Phases, Stats};
 pub use value::{HostValue, HumanFloat, JsonFloat, View};

@@ -4,8 +4,9 @@ use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Signature, 
 use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
 use crate::sources::Sources;
-use crate::stats::{Phases, Stats};
+use crate::stats::{Memory, Phases, Stats};
 use crate::value::{HostValue, View};
+use adumbra_ir::memory::Heap;
 use adumbra_ir::module::{Input, Message, Output};
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::text::{self, Spans};
@@ -17,6 +18,9 @@ use std::sync::Arc;
 mod fold;
 
 pub use fold::CannotFold;
+
+/// Bytes that stand beside a value in an [`Arc`].
+pub(crate) const IN_ARC: usize = 2 * size_of::<usize>();
 
 /// A compiled shader, or group of shaders: immutable, shared by `Arc` between threads and evaluators.
 #[derive(Debug)]
@@ -207,6 +211,38 @@ impl Program {
         &self.interface().messages
     }
 
+    /// Bytes that it takes in memory, its own included: the intermediate representation, bytecode, texts, warnings. Of what it shares with
+    /// others by `Arc`, such as the layout of the globals, each is given its part.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, GlobalsLayout, Instance, Sources};
+    /// let sources = Sources::new("one.adu", "shader one(int n, out int o) { o = n; }");
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&sources)?;
+    /// let material = Instance::new(&program);
+    /// // One for all materials and threads; one for each material; one for each thread and material.
+    /// let bytes = [program.memory(), material.memory(), Evaluator::new(&material).memory()];
+    /// assert!(bytes.iter().all(|&n| n > 0 && n < 20_000), "{bytes:?}");
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn memory(&self) -> usize {
+        // Each field is named, so that none is forgotten.
+        let Program {
+            module,
+            bytecode,
+            layout,
+            sources,
+            warnings,
+            second_order,
+            prepared,
+            phases: _,
+        } = self;
+        // Evaluators hold the bytecode, too, but it is the program's.
+        let bytecode = IN_ARC + size_of::<Bytecode>() + (**bytecode).heap();
+        let module = module.heap() + prepared.as_ref().map_or(0, |p| p.module.heap());
+        let rest = layout.heap() + sources.heap() + warnings.heap() + second_order.heap();
+        IN_ARC + size_of::<Program>() + bytecode + module + rest
+    }
+
     /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.
     pub fn stats(&self) -> Stats {
         let code = self.bytecode.stats();
@@ -221,6 +257,10 @@ impl Program {
             bytecode_bytes: code.bytes,
             lanes: code.lanes,
             registers: code.registers,
+            memory: Memory {
+                program: self.memory(),
+                ..Memory::default()
+            },
         }
     }
 
@@ -337,6 +377,11 @@ impl Instance {
         let words = self.inputs[start..].iter_mut();
         words.zip(value.words()).for_each(|(to, from)| *to = from);
         Ok(())
+    }
+
+    /// Bytes that it takes, its own included, beside its program.
+    pub fn memory(&self) -> usize {
+        size_of::<Instance>() + self.inputs.heap()
     }
 
     /// The words of all inputs, in order.

@@ -1,6 +1,6 @@
 //! The texts of one compilation, numbered by [`FileId`]: what spans point into.
 
-use adumbra_ir::FileId;
+use adumbra_ir::{FileId, heap_of};
 use std::sync::{Arc, OnceLock};
 
 /// The texts of one compilation. The first is the shader; others were given with it or belong to the standard library.
@@ -14,6 +14,11 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug)]
 pub struct Sources {
     files: Vec<SourceFile>,
+}
+
+heap_of! {
+    Sources { files }
+    SourceFile { name, text, lines }
 }
 
 /// Neighbouring texts of a compilation: those that one shader is made from, the first of which holds it.

@@ -18,6 +18,22 @@ pub struct Stats {
     pub lanes: usize,
     /// Words of registers, arrays and outputs.
     pub registers: usize,
+    /// What it takes in memory.
+    #[serde(rename = "memory_bytes")]
+    pub memory: Memory,
+}
+
+/// Bytes that a program takes in memory, and what is made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Memory {
+    /// See [`Program::memory`](crate::Program::memory).
+    pub program: usize,
+    /// See [`Instance::memory`](crate::Instance::memory), where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance: Option<usize>,
+    /// See [`Evaluator::memory`](crate::Evaluator::memory), where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluator: Option<usize>,
 }
 
 /// Microseconds that the phases of a compilation took; all zero for a program that was loaded.

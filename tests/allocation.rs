@@ -4,8 +4,8 @@
 #![allow(unsafe_code)]
 
 use adumbra::{
-    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures,
-    Options, Outcome, ParkedPoint, Program, SampleRequest, Sampled, Sources,
+    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, MessageId,
+    NoTextures, Options, Outcome, ParkedPoint, Program, SampleRequest, Sampled, Sources,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const SHADER: &str = "
+const SHADER: &str = r#"
     texture2d wood;
     float fall(float x, int n) { return n < 1 ? x : fall(sin(x), n - 1) + x; }
     float sum(float w[4]) { float s = 0; for (int i = 0; i < 5; i += 1) s += w[i]; return s; }
@@ -58,7 +58,8 @@ const SHADER: &str = "
         o = fall(sum(w), 5) + ddx(p.x * p.y);
         k = texture2d_sample<wood>(p.x, exp(p.y));
         c = o * make_closure<glow>(k) + make_closure<rest>(p, 1);
-    }";
+        printf("%g at %d\n", p, 7);
+    }"#;
 
 fn program() -> Arc<Program> {
     let options = Options {
@@ -69,15 +70,29 @@ fn program() -> Arc<Program> {
     compiler.compile(&Sources::new("all.adu", SHADER)).unwrap()
 }
 
+/// Counts the words of messages.
+struct Listener(usize);
+
+impl Host for Listener {
+    fn sample(&mut self, _: &SampleRequest) -> Sampled {
+        Sampled::Ready([0.5; 4])
+    }
+
+    fn message(&mut self, _: MessageId, args: &[u32]) {
+        self.0 += args.len();
+    }
+}
+
 #[test]
 fn evaluating_allocates_nothing() {
     let program = program();
     let mut evaluator = Evaluator::new(&Instance::new(&program));
     let mut globals = Globals::new(program.globals());
+    let mut listener = Listener(0);
     let mut evaluate = |x: f32| {
         let (ddx, ddy) = ([0.1, 0.0, 0.0], [0.0, 0.1, 0.0]);
         globals.set("position", [x, 2.0, 3.0], ddx, ddy).unwrap();
-        evaluator.evaluate(&globals, &mut NoTextures);
+        evaluator.evaluate(&globals, &mut listener);
         assert!(!evaluator.faults().is_empty(), "an index is out of range");
         evaluator.get::<f32>("o").unwrap()
     };
@@ -89,6 +104,61 @@ fn evaluating_allocates_nothing() {
     }
     assert_eq!(ALLOCATIONS.get() - before, 0);
     assert_ne!(last, first);
+    assert_eq!(listener.0, 4_000, "a vector of three and an int");
+}
+
+#[test]
+fn programs_instances_and_evaluators_say_what_they_take() {
+    let texts = [
+        SHADER,
+        "shader nothing(out int o) { o = 0; }",
+        "struct ray { float3 origin; float3 direction; };
+         shader structs(ray r, float table[3], out ray o, out float w) {
+             o = r; w = 0;
+             for (int i = 0; i < 3; i += 1) { float unused = 1; w += table[i] * o.origin.x; }
+         }",
+    ];
+    for text in texts {
+        let before = LIVE.get();
+        let compiler = Compiler::new(GlobalsLayout::hit());
+        let program = compiler.compile(&Sources::new("a.adu", text)).unwrap();
+        drop(compiler);
+        // Parts of what is shared are rounded down.
+        let taken = LIVE.get() - before;
+        assert!(
+            (0..16).contains(&(taken - program.memory())),
+            "{} of {taken}: {text}",
+            program.memory()
+        );
+
+        let before = LIVE.get();
+        let instance = Instance::new(&program);
+        let taken = LIVE.get() - before + size_of::<Instance>();
+        assert_eq!(instance.memory(), taken, "{text}");
+
+        for engine in [Engine::Point, Engine::Reference] {
+            let before = LIVE.get();
+            let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+            let check = |evaluator: &Evaluator| {
+                let taken = LIVE.get() - before + size_of::<Evaluator>();
+                assert_eq!(evaluator.memory(), taken, "{text}");
+            };
+            check(&evaluator);
+            let program_memory = program.memory();
+            let globals = Globals::new(program.globals());
+            evaluator.evaluate(&globals, &mut Late);
+            if evaluator.request().is_some() {
+                let parked = [(); 3].map(|()| park(&mut evaluator, &globals));
+                let taken = evaluator.memory();
+                assert!(parked.iter().map(ParkedPoint::memory).sum::<usize>() < taken);
+                drop(parked);
+                evaluator.evaluate(&globals, &mut NoTextures);
+            }
+            drop(globals);
+            check(&evaluator);
+            assert_eq!(program.memory(), program_memory);
+        }
+    }
 }
 
 /// Its textures are never there yet.

@@ -376,6 +376,10 @@ fn stats_say_how_long_and_how_large() {
     ] {
         assert!(stats[size].is_u64(), "{size}");
     }
+    for whose in ["program", "instance", "evaluator"] {
+        let bytes = stats["memory_bytes"][whose].as_u64();
+        assert!(bytes.is_some_and(|bytes| bytes > 0), "{whose}");
+    }
     assert!(stats["bytecode_ops"].as_u64().unwrap() > 0);
     let args = ["check", &file, "--json", "--stats", "--globals", "hit"];
     let ran = adumbra(args.into_iter().chain(SEEDS));

@@ -1,8 +1,8 @@
 //! Texture requests that are answered later: parked points are resumed in any order, on any thread, to the bits of a run that never waited.
 
 use adumbra::{
-    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, Options, Outcome,
-    ParkedPoint, Program, SampleRequest, Sampled, Scalar, Sources, TooManyParked, Type,
+    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Group, Host, Instance, Limits, Options,
+    Outcome, ParkedPoint, Program, SampleRequest, Sampled, Scalar, Sources, TooManyParked, Type,
 };
 use std::sync::Arc;
 
@@ -58,6 +58,59 @@ fn program() -> Arc<Program> {
     };
     let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
     let program = compiler.compile(&Sources::new("all.adu", SHADER));
+    program.unwrap_or_else(|findings| panic!("{findings}"))
+}
+
+/// A group of six units that has as many: four layers, each fed by the one before, between their coordinates and what is made of them.
+fn group() -> Arc<Program> {
+    let uv = "shader uv(out float2 st) { st = global_value<uvw>.xy; }";
+    let layer = "
+        texture2d map;
+        float deep(float x, int n) { return n < 1 ? x : deep(x * 0.5 + texture2d_sample_alpha<map>(x, x), n - 1); }
+        shader layer(float2 at, float gain = 0.25, out float a, out color k) {
+            float w[3] = { at.x, at.y, gain };
+            k = float3(0.0, 0.0, 0.0);
+            for (int i = 0; i < 3; i += 1)
+                k += w[i] * texture2d_sample<map>(w[i], at.y + k.x);
+            a = deep(k.y + gain, 1);
+        }";
+    let top = "
+        texture2d mask;
+        shader top(color k, float a, out float o, out closure c) {
+            o = a;
+            c = 0 * make_closure<glow>(k);
+            for (int i = 0; i < 4; i += 1) {
+                float s = texture2d_sample_alpha<mask>(k.x * i, o);
+                o += s * ddx(k.y);
+                c = c + s * make_closure<glow>(k * s);
+            }
+            o += 7 / (int(a * 4) - 1);
+        }";
+    let [uv, layer, top] = [("uv", uv), ("layer", layer), ("top", top)]
+        .map(|(name, text)| Sources::new(format!("{name}.adu"), text));
+    let mut group = Group::new();
+    group.unit("uv", &uv, None).unit("top", &top, None);
+    for i in 0..4 {
+        let name = format!("layer{i}");
+        group.unit(&name, &layer, None);
+        group.connect(("uv", "st"), (&name, "at"));
+        group.bind_texture(&name, "map", &format!("map{}", i % 3));
+        if i > 0 {
+            group.connect((&format!("layer{}", i - 1), "a"), (&name, "gain"));
+        }
+    }
+    group
+        .connect(("layer3", "a"), ("top", "a"))
+        .connect(("layer2", "k"), ("top", "k"))
+        .expose_output("o", ("top", "o"))
+        .expose_output("k", ("layer3", "k"))
+        .expose_output("c", ("top", "c"));
+    let options = Options {
+        output_derivatives: true,
+        ..Options::default()
+    };
+    let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
+    let program = compiler.compile_group(&group);
     program.unwrap_or_else(|findings| panic!("{findings}"))
 }
 
@@ -209,26 +262,28 @@ fn suspended(program: &Arc<Program>, engine: Engine, points: u64, crowd: usize) 
 #[test]
 fn ten_thousand_points_of_twenty_samples_in_any_order() {
     const POINTS: u64 = 10_000;
-    let program = program();
-    let expected = expected(&program, POINTS);
-    let found = suspended(&program, Engine::Point, POINTS, 500);
-    for (point, (found, expected)) in found.iter().zip(&expected).enumerate() {
-        assert_eq!(found, expected, "point {point}");
+    for program in [program(), group()] {
+        let expected = expected(&program, POINTS);
+        let found = suspended(&program, Engine::Point, POINTS, 500);
+        for (point, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert_eq!(found, expected, "point {point}");
+        }
+        let faulty = expected
+            .iter()
+            .filter(|seen| seen.faults.contains("Division"));
+        assert!(faulty.count() > 100, "some points divide by zero");
     }
-    let stopped = expected
-        .iter()
-        .filter(|seen| seen.faults.contains("Division"));
-    assert!(stopped.count() > 100, "some points divide by zero");
 }
 
 #[test]
 fn the_reference_engine_waits_as_well() {
     const POINTS: u64 = 100;
-    let program = program();
-    let expected = expected(&program, POINTS);
-    let found = suspended(&program, Engine::Reference, POINTS, 30);
-    for (point, (found, expected)) in found.iter().zip(&expected).enumerate() {
-        assert_eq!(found, expected, "point {point}");
+    for program in [program(), group()] {
+        let expected = expected(&program, POINTS);
+        let found = suspended(&program, Engine::Reference, POINTS, 30);
+        for (point, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert_eq!(found, expected, "point {point}");
+        }
     }
 }
 
@@ -303,6 +358,7 @@ fn parked_points_are_bounded_by_their_memory() {
         let mut measure = evaluator(&program, engine, usual);
         measure.evaluate(&globals, &mut Late);
         let size = measure.park().unwrap().memory();
+        println!("{engine:?}: a parked point takes {size} bytes");
         let limits = Limits {
             parked_bytes: 2 * size,
             ..usual

@@ -11,6 +11,7 @@ pub mod eval;
 pub mod host;
 pub mod limits;
 pub mod link;
+pub mod memory;
 pub mod message;
 pub mod module;
 pub mod ops;

@@ -5,7 +5,7 @@
 
 use super::reference::Reference;
 use super::{Engine, Machine};
-use crate::program::Instance;
+use crate::program::{IN_ARC, Instance};
 use adumbra_ir::eval::Suspended;
 use adumbra_ir::host::{Limits, SampleRequest};
 use adumbra_vm::{Parked, PointMachine};
@@ -112,6 +112,14 @@ impl Home {
             && a.inputs() == b.inputs()
             && self.engine == other.engine
             && self.limits == other.limits
+    }
+
+    /// Bytes that it takes: a copy of the instance, parked points and spare memory.
+    pub(super) fn memory(&self) -> usize {
+        let lot = self.lot();
+        let beside = size_of::<Home>() - size_of::<Instance>();
+        let list = lot.spare.capacity() * size_of::<Box<Parked>>();
+        IN_ARC + beside + self.instance.memory() + list + lot.bytes
     }
 
     pub(super) fn parked(&self) -> u32 {

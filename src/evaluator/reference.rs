@@ -61,6 +61,13 @@ impl Reference {
         self.give(program, progress)
     }
 
+    /// Bytes that it takes, its own included.
+    pub(super) fn memory(&self) -> usize {
+        let waiting = self.waiting.as_ref().map_or(0, |point| point.memory());
+        let outputs = self.outputs.capacity() * size_of::<u32>();
+        size_of::<Reference>() + outputs + self.closures.memory() + waiting
+    }
+
     /// Takes out the point that waits.
     pub(super) fn park(&mut self) -> Box<Suspended> {
         self.faults.clear();

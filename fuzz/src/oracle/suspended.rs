@@ -10,6 +10,7 @@ use adumbra::{
     Engine, Evaluator, Globals, Host, Instance, Limits, Outcome, ParkedPoint, Program,
     SampleRequest, Sampled,
 };
+use adumbra_ir::module::MessageId;
 use std::sync::Arc;
 
 /// A [`Recorder`] that keeps some answers back.
@@ -32,6 +33,10 @@ impl Host for Hesitant {
             }
             sampled => sampled,
         }
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.textures.message(message, args);
     }
 }
 

@@ -88,8 +88,7 @@ impl Point<'_> {
     }
 
     fn stats(&self) -> Option<Stats> {
-        let program = self.evaluator.instance().program();
-        self.stats.then(|| program.stats())
+        self.stats.then(|| self.evaluator.stats())
     }
 
     fn status(&self) -> Outcome {

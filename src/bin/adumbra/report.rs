@@ -114,8 +114,17 @@ pub fn stats(stats: &Stats, json: bool) {
         ("bytecode bytes", stats.bytecode_bytes),
         ("lanes", stats.lanes),
         ("registers", stats.registers),
+        ("program's memory", stats.memory.program),
     ];
     let times = times.map(|(name, time)| vec![name.to_owned(), format!("{time:>10.1} µs")]);
+    let others = [
+        ("instance's memory", stats.memory.instance),
+        ("evaluator's memory", stats.memory.evaluator),
+    ];
+    let others = others
+        .into_iter()
+        .filter_map(|(name, size)| Some((name, size?)));
+    let sizes = sizes.into_iter().chain(others);
     let sizes = sizes.map(|(name, size)| vec![name.to_owned(), format!("{size:>10}")]);
     let rows: Vec<_> = times.into_iter().chain(sizes).collect();
     // As above.

@@ -15,7 +15,9 @@ pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, WORDS, width};
 
 pub(crate) use validate::validate;
 
+use adumbra_ir::heap_of;
 use adumbra_ir::host::Limits;
+use adumbra_ir::memory::Heap;
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Lanes, Scalar};
@@ -130,6 +132,17 @@ pub struct Bytecode {
     pub(crate) recursive: bool,
     /// Where instructions that can fault come from, by rising position.
     pub(crate) spans: Vec<(u32, Span)>,
+}
+
+impl Heap for Instruction {}
+impl Heap for Array {}
+
+heap_of! {
+    Function { name, variant, start, span, elements }
+    Interface { globals, textures, resources, closures, messages, inputs, outputs }
+    Bytecode {
+        interface, code, lists, constants, arrays, functions, entry, output_lanes, slots, recursive, spans,
+    }
 }
 
 /// The size of a program.

@@ -18,6 +18,7 @@ mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
+use adumbra_ir::memory::Heap;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use float_mode::FloatMode;
 use rows::Level;
@@ -224,6 +225,29 @@ impl PointMachine {
             };
             *to = [value, shadow(Direction::X), shadow(Direction::Y)];
         }
+    }
+
+    /// Bytes that it takes, its own included but not the program's.
+    pub fn memory(&self) -> usize {
+        // Each field is named, so that none is forgotten.
+        let PointMachine {
+            code,
+            file,
+            outputs,
+            output_types,
+            kept,
+            input_words: _,
+            entry,
+            state,
+        } = self;
+        size_of::<PointMachine>()
+            + size_of_val(&code[..])
+            + size_of_val(&file[..])
+            + size_of_val(&outputs[..])
+            + size_of_val(&output_types[..])
+            + size_of_val(&kept[..])
+            + entry.heap()
+            + state.memory()
     }
 
     /// What came out of the last evaluation: value, ddx and ddy for each scalar of the outputs, in order.

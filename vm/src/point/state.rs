@@ -77,6 +77,15 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Bytes of the heap that it holds; the program's are not among them.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&self.lists[..])
+            + self.calls.capacity() * size_of::<Caller>()
+            + size_of_val(&self.saved[..])
+            + self.closures.memory()
+            + self.arguments.capacity() * size_of::<u32>()
+    }
+
     /// The position in the bytecode of an instruction.
     pub(super) fn position(&self, ip: *const Threaded) -> u32 {
         let index = self.index(ip) as usize;

@@ -129,6 +129,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
             .collect();
         assert_eq!(machine.outputs(), outputs, "{}", context());
         assert_eq!(requests.1, expected_requests.1, "{}", context());
+        let messages = requests.1.clone();
         let expected_requests: Vec<_> = expected_requests.0.iter().map(bits).collect();
         let requests: Vec<_> = requests.0.iter().map(bits).collect();
         assert_eq!(requests, expected_requests, "{}", context());
@@ -143,7 +144,9 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
         assert_eq!(other.faults(), &expected.faults, "waited: {}", context());
         let arena = format!("{:?}", other.closures());
         assert_eq!(arena, arenas[1], "waited: {}", context());
-        let requests_then: Vec<_> = hesitant.requests.iter().map(bits).collect();
+        let Recorder(requests_then, messages_then) = &hesitant.recorder;
+        assert_eq!(messages_then, &messages, "waited: {}", context());
+        let requests_then: Vec<_> = requests_then.iter().map(bits).collect();
         assert_eq!(requests_then, requests, "waited: {}", context());
         mix.waited += hesitant.waits;
         mix.points += 1;

@@ -4,28 +4,34 @@ use crate::agreement::Random;
 use crate::memory::BUSY;
 use crate::support::*;
 use adumbra_ir::host::{ConstantTexture, Host, Limits, SampleRequest, Sampled};
+use adumbra_ir::module::MessageId;
 use adumbra_vm::{Outcome, Parked, PointMachine};
 use std::sync::Arc;
 
 /// Has the answers of a [`Recorder`], but about every other one only later.
 #[derive(Default)]
 pub(crate) struct Hesitant {
-    pub(crate) requests: Vec<SampleRequest>,
+    pub(crate) recorder: Recorder,
     pub(crate) waits: usize,
     lot: u32,
 }
 
+/// What a [`Recorder`] answers.
 const TEXEL: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
 
 impl Host for Hesitant {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
-        self.requests.push(*request);
+        let answer = self.recorder.sample(request);
         self.lot = self.lot.wrapping_mul(0x9E37_79B1).wrapping_add(0x7F4A_7C15);
         if self.lot >> 31 == 0 {
-            return Sampled::Ready(TEXEL);
+            return answer;
         }
         self.waits += 1;
         Sampled::Pending
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.recorder.message(message, args);
     }
 }
 
@@ -64,7 +70,7 @@ fn a_point_that_waits_is_nowhere_to_be_seen() {
     let mut host = Hesitant::default();
     while machine.run(&globals, &[10], &mut host) != Outcome::Pending {}
     assert_eq!(machine.outputs(), [0; 6]);
-    let request = *host.requests.last().unwrap();
+    let request = *host.recorder.0.last().unwrap();
     assert_eq!((request.u, request.dudx, request.dvdy), (0.5, 1.0, 2.0));
     let mut parked = Parked::default();
     machine.park(&mut parked);

@@ -1,0 +1,163 @@
+//! How much memory a value holds beside itself, as asked of the allocator.
+//!
+//! A struct counts its fields by [`heap_of!`](crate::heap_of), which names each of them: one that is added is an error until it is counted.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Label};
+use crate::module::*;
+use crate::span::Span;
+use crate::types::{Lanes, Scalar, StructType, Type};
+use std::sync::{Arc, OnceLock};
+
+/// What holds memory.
+pub trait Heap {
+    /// Bytes on the heap that belong to it. Of what several share by [`Arc`] each has its part.
+    fn heap(&self) -> usize {
+        0
+    }
+}
+
+/// Implements [`Heap`](crate::memory::Heap) for structs as the sum over all of their fields.
+#[macro_export]
+macro_rules! heap_of {
+    ($($name:ident { $($field:ident),* $(,)? })*) => { $(
+        impl $crate::memory::Heap for $name {
+            fn heap(&self) -> usize {
+                let $name { $($field),* } = self;
+                0 $(+ $crate::memory::Heap::heap($field))*
+            }
+        }
+    )* };
+}
+
+macro_rules! nothing {
+    ($($name:ty),*) => { $(impl Heap for $name {})* };
+}
+
+nothing!(
+    bool, u8, u16, u32, u64, usize, Code, Span, Scalar, Lanes, FuncId, RegionId, ArrayId, ValueId,
+    FuncResult, Value, Array, Mode, Results
+);
+
+impl Heap for String {
+    fn heap(&self) -> usize {
+        self.capacity()
+    }
+}
+
+impl<T: Heap> Heap for [T] {
+    fn heap(&self) -> usize {
+        self.iter().map(Heap::heap).sum()
+    }
+}
+
+impl<T: Heap> Heap for Vec<T> {
+    fn heap(&self) -> usize {
+        self.capacity() * size_of::<T>() + self[..].heap()
+    }
+}
+
+impl<T: Heap> Heap for Box<[T]> {
+    fn heap(&self) -> usize {
+        size_of_val(&self[..]) + self[..].heap()
+    }
+}
+
+impl Heap for Args {
+    fn heap(&self) -> usize {
+        match self.spilled() {
+            true => self.capacity() * size_of::<ValueId>(),
+            false => 0,
+        }
+    }
+}
+
+impl<T: Heap> Heap for Option<T> {
+    fn heap(&self) -> usize {
+        self.as_ref().map_or(0, Heap::heap)
+    }
+}
+
+impl<A: Heap, B: Heap> Heap for (A, B) {
+    fn heap(&self) -> usize {
+        self.0.heap() + self.1.heap()
+    }
+}
+
+impl<T: Heap + ?Sized> Heap for Arc<T> {
+    fn heap(&self) -> usize {
+        // Before the value stand two counts, which align it.
+        let inner = 2 * size_of::<usize>() + size_of_val(&**self);
+        let all = inner.next_multiple_of(align_of::<usize>()) + T::heap(self);
+        all / Arc::strong_count(self)
+    }
+}
+
+impl Heap for str {}
+
+impl<T: Heap> Heap for OnceLock<T> {
+    fn heap(&self) -> usize {
+        self.get().map_or(0, Heap::heap)
+    }
+}
+
+impl Heap for Type {
+    fn heap(&self) -> usize {
+        match self {
+            Type::Scalar(_) | Type::Vector(_) | Type::Matrix(_) => 0,
+            Type::Array(element, _) => element.heap(),
+            Type::Struct(ty) => ty.heap(),
+        }
+    }
+}
+
+impl Heap for InstKind {
+    fn heap(&self) -> usize {
+        match self {
+            InstKind::Call(_, arrays) => arrays.heap(),
+            _ => 0,
+        }
+    }
+}
+
+heap_of! {
+    StructType { name, members }
+    Label { span, message }
+    Diagnostic { code, message, span, label, labels, help }
+    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, names }
+    Global { name, ty }
+    Input { name, ty, default }
+    Output { name, ty }
+    ClosureShape { name, params }
+    Message { format, params }
+    Function { name, variant, values, regions, arrays, body, results, members, library, span }
+    Member { name, ty, mode, params, results, arrays }
+    Region { params, insts }
+    Inst { kind, args, results, span }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shared_is_counted_in_parts() {
+        let ty = StructType {
+            name: String::with_capacity(10),
+            members: Vec::new(),
+        };
+        let alone = Arc::new(ty);
+        let whole = 2 * size_of::<usize>() + size_of::<StructType>() + 10;
+        assert_eq!(alone.heap(), whole);
+        let both = vec![Type::Struct(alone.clone()), Type::Struct(alone)];
+        assert_eq!(both.heap(), 2 * size_of::<Type>() + whole / 2 * 2);
+    }
+
+    #[test]
+    fn short_lists_of_operands_take_nothing() {
+        let args: Args = (0..4).map(ValueId).collect();
+        assert_eq!(args.heap(), 0);
+        let args: Args = (0..5).map(ValueId).collect();
+        assert!(args.heap() >= 5 * size_of::<ValueId>());
+    }
+}
