@@ -25,5 +25,11 @@ pub const MAX_SHADER_SCALARS: u64 = 4096;
 /// Most structs and arrays that contain each other in one type.
 pub const MAX_TYPE_DEPTH: usize = 24;
 
+// The IR counts the innermost scalar or vector too.
+const _: () = assert!(MAX_TYPE_DEPTH < adumbra_ir::limits::MAX_TYPE_DEPTH);
+
+/// Most numbers in an array whose length is known only while shading. Room for all of them is cleared whenever its function is entered.
+pub const MAX_RUN_TIME_NUMBERS: u64 = 1 << 12;
+
 /// Most functions of one name.
 pub const MAX_OVERLOADS: usize = 64;

@@ -3,6 +3,7 @@
 //! Guarantees: `order` lists each function that the entry can reach once, callees before callers, and functions that call each other in a
 //! cycle next to one another. Found by Tarjan's algorithm with an explicit stack: linear, and a chain of any length is fine.
 
+use crate::host::array_steps;
 use crate::module::{FuncId, Function, InstKind, Module};
 
 /// The functions that the entry reaches, in an order that suits whoever wants callees first.
@@ -23,6 +24,42 @@ pub fn callees(function: &Function) -> impl Iterator<Item = FuncId> {
         InstKind::Call(callee, _) => Some(callee),
         _ => None,
     })
+}
+
+/// What calls take from the step budget because the caller's arrays are saved: those of a function that can be entered again before the call
+/// returns.
+#[derive(Debug, Default)]
+pub struct SavedSteps {
+    /// By function: its component, and the steps for its arrays; empty if no function has such arrays.
+    by_function: Vec<(u32, u64)>,
+}
+
+impl SavedSteps {
+    /// Of a module.
+    pub fn new(module: &Module) -> SavedSteps {
+        let steps = |function: &Function| function.arrays.iter().map(|a| array_steps(a.len)).sum();
+        let mut by_function: Vec<(u32, u64)> =
+            module.functions.iter().map(|f| (0, steps(f))).collect();
+        if by_function.iter().all(|&(_, steps)| steps == 0) {
+            return SavedSteps::default();
+        }
+        let calls = CallGraph::new(module);
+        for (number, component) in (0..).zip(&calls.components) {
+            for function in &calls.order[component.clone()] {
+                by_function[function.index()].0 = number;
+            }
+        }
+        SavedSteps { by_function }
+    }
+
+    /// Steps that a call takes beside the one for the function that it enters.
+    pub fn of(&self, caller: FuncId, callee: FuncId) -> u64 {
+        let of = |function: FuncId| self.by_function.get(function.index());
+        match (of(caller), of(callee)) {
+            (Some(&(one, steps)), Some(&(other, _))) if one == other => steps,
+            _ => 0,
+        }
+    }
 }
 
 impl CallGraph {

@@ -76,6 +76,8 @@ codes! {
     BadInitializer = 314 Error "a list that does not fit what it initialises";
     BadArraySize = 315 Error "a length that no array can have";
     MatrixProduct = 316 Error "a product of matrices that is written with `*`";
+    RunTimeLength = 317 Error "a length that is only known while shading, where it must be constant";
+    RunTimeArray = 318 Error "an array sized while shading that is used as a whole";
     MissingReturn = 401 Error "a path without return";
     BreakOutsideLoop = 402 Error "break or continue outside a loop";
     BadReturn = 403 Error "a return that does not fit its function";
@@ -117,6 +119,7 @@ codes! {
     BytecodeInvalid = 714 Error "an invalid bytecode file";
     IndexOutOfRange = 801 Warning "an index out of range, clamped";
     DivisionByZero = 802 Warning "an integer division by zero, which gives 0";
+    NegativeArraySize = 803 Warning "a negative array size, taken as 0";
     StepBudget = 811 Error "too many steps: the point was stopped";
     CallDepth = 812 Error "calls too deep: the point was stopped";
     ArraySize = 813 Error "too many array elements: the point was stopped";

@@ -7,7 +7,8 @@ use crate::codes::Code;
 use crate::module::{ClosureId, MessageId, TextureId};
 use crate::span::Span;
 
-/// Steps that a point may take: one for each turn of a loop but its first, one for each function entered, the shader's own included.
+/// Steps that a point may take: one for each turn of a loop but its first, one for each function entered, the shader's own included, and
+/// those of work on large arrays ([`array_steps`]).
 pub const DEFAULT_STEPS: u64 = 1 << 20;
 /// Functions that may be active at once, the shader's own included.
 pub const DEFAULT_CALL_DEPTH: u32 = 256;
@@ -23,12 +24,30 @@ pub const DEFAULT_PARKED_BYTES: usize = 1 << 28;
 pub const MAX_CALL_DEPTH: u32 = 1 << 14;
 /// Active functions never hold more array elements than that, whatever the limits say.
 pub const MAX_ARRAY_ELEMENTS: u32 = 1 << 24;
+/// Elements that are cleared or copied for one step. So no program can keep an engine busy for long within its budget, and arrays of
+/// ordinary size cost nothing extra.
+pub const ELEMENTS_PER_STEP: u32 = 256;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
 /// Steps from one question whether a point is to be stopped to the next: a few microseconds of an empty loop. A step can be long, though:
-/// a turn of a loop may clear the largest arrays, or run through all of the longest text.
+/// a turn of a loop may run through all of the longest text.
 pub const CANCEL_PERIOD: u64 = 1 << 10;
+
+/// Steps that clearing or copying so many elements takes: at `array_zero`, `array_copy` and `array_resize`, for array parameters on the
+/// way in and on the way out, and for all arrays of a caller that may be entered again before the call returns.
+pub const fn array_steps(elements: u32) -> u64 {
+    (elements / ELEMENTS_PER_STEP) as u64
+}
+
+/// Whether it is time to ask if the point is to be stopped: `taken` steps were taken, 1 or more, and `left` are left.
+#[inline(always)]
+pub const fn is_time_to_ask(left: u64, taken: u64) -> bool {
+    match left % CANCEL_PERIOD {
+        0 => taken > 0,
+        past => taken > CANCEL_PERIOD - past,
+    }
+}
 
 /// How far a point may go before it is stopped, and how many may wait. On entering a function its step is taken first, then the depth is checked, then the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +97,13 @@ pub enum FaultKind {
     IndexOutOfRange,
     /// An integer was divided by zero, which gave 0.
     DivisionByZero,
+    /// An array was to have a negative number of elements, and has none.
+    NegativeArraySize,
     /// More than [`Limits::steps`]: the point was stopped.
     StepBudget,
     /// More than [`Limits::call_depth`]: the point was stopped.
     CallDepth,
-    /// More than [`Limits::array_elements`]: the point was stopped.
+    /// More than [`Limits::array_elements`], or than an array sized while shading may have: the point was stopped.
     ArraySize,
     /// More than [`Limits::closure_size`]: the point was stopped.
     ClosureSize,
@@ -95,7 +116,10 @@ pub enum FaultKind {
 impl FaultKind {
     /// Whether the point is stopped: its outputs and shadows are zero, its closures empty.
     pub const fn stops(self) -> bool {
-        !matches!(self, FaultKind::IndexOutOfRange | FaultKind::DivisionByZero)
+        !matches!(
+            self,
+            FaultKind::IndexOutOfRange | FaultKind::DivisionByZero | FaultKind::NegativeArraySize
+        )
     }
 
     /// What can be done about it.
@@ -105,6 +129,9 @@ impl FaultKind {
                 "the nearest element was taken; keep the index between 0 and the length less one"
             }
             FaultKind::DivisionByZero => "the result is 0; ask whether the divisor is 0 before",
+            FaultKind::NegativeArraySize => {
+                "the array is empty; ask whether the size is negative before, or write `max(n, 0)`"
+            }
             FaultKind::StepBudget => {
                 "let the loop or recursion end, or allow more steps (`--steps`, `Limits::steps`)"
             }
@@ -125,6 +152,7 @@ impl FaultKind {
         match self {
             FaultKind::IndexOutOfRange => Code::IndexOutOfRange,
             FaultKind::DivisionByZero => Code::DivisionByZero,
+            FaultKind::NegativeArraySize => Code::NegativeArraySize,
             FaultKind::StepBudget => Code::StepBudget,
             FaultKind::CallDepth => Code::CallDepth,
             FaultKind::ArraySize => Code::ArraySize,
@@ -449,6 +477,24 @@ mod tests {
     }
 
     #[test]
+    fn many_steps_at_once_ask_as_often_as_single_ones() {
+        for left in [
+            0,
+            1,
+            CANCEL_PERIOD - 1,
+            CANCEL_PERIOD,
+            5 * CANCEL_PERIOD + 3,
+        ] {
+            for taken in [1, 2, 7, CANCEL_PERIOD, 3 * CANCEL_PERIOD] {
+                let single = (0..taken).any(|i| (left + i).is_multiple_of(CANCEL_PERIOD));
+                assert_eq!(is_time_to_ask(left, taken), single, "{left} {taken}");
+            }
+        }
+        assert_eq!(array_steps(ELEMENTS_PER_STEP - 1), 0);
+        assert_eq!(array_steps(3 * ELEMENTS_PER_STEP), 3);
+    }
+
+    #[test]
     fn the_empty_closure_is_neutral() {
         let mut arena = ClosureArena::default();
         let leaf = arena.leaf(ClosureId(3), [1, 2]);
@@ -490,6 +536,7 @@ mod tests {
         for kind in [
             FaultKind::IndexOutOfRange,
             FaultKind::DivisionByZero,
+            FaultKind::NegativeArraySize,
             FaultKind::StepBudget,
             FaultKind::CallDepth,
             FaultKind::ArraySize,

@@ -285,6 +285,9 @@ pub enum InstKind {
         /// Read.
         from: ArrayId,
     },
+    /// `i32 parts → i32`: an array of so many parts of that many elements each begins: as many elements, those of one part at least, become
+    /// zero. The result is the number of parts: 0, with a fault, for a negative one; more than the array has room for stop the point.
+    ArrayResize(ArrayId, u32),
     /// `i32 index → 1`: an element. An index out of range is a fault, and clamped.
     Load(ArrayId),
     /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.

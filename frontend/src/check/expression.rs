@@ -64,6 +64,25 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn name(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
+        let value = self.indexable_name(symbol, span);
+        if let TypeKind::RunTimeArray(_) = self.types.kind(value.ty) {
+            let text = self.text(symbol).to_owned();
+            self.report(
+                Diagnostic::new(
+                    Code::RunTimeArray,
+                    span,
+                    format!("`{text}` has as many elements as turn out while shading, and can only be indexed"),
+                )
+                .here("used as a whole")
+                .help("copy its elements in a loop; to pass it on, declare it with a constant length, as long as is ever needed"),
+            );
+            return Expr::error(span);
+        }
+        value
+    }
+
+    /// What a name means in front of an index, where arrays sized while shading may stand.
+    fn indexable_name(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
         match self.names.value(symbol) {
             Value::Local(local) => {
                 let ty = self.body.locals[local.0 as usize].ty;
@@ -207,7 +226,10 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn index(&mut self, operand: &ast::Expr<'a>, index: &ast::Expr<'a>, span: Span) -> Expr<'a> {
-        let mut value = self.expr(operand);
+        let mut value = match operand.kind {
+            ast::ExprKind::Name(symbol) => self.indexable_name(symbol, operand.span),
+            _ => self.expr(operand),
+        };
         let index_value = self.expr(index);
         let index = match index_value.ty {
             TypeId::UINT => self.to_number(index_value, TypeId::INT),
@@ -215,7 +237,7 @@ impl<'a> Checker<'a, '_> {
         };
         let ty = match self.types.kind(value.ty) {
             TypeKind::Error => return Expr::error(span),
-            TypeKind::Array(element, _) => element,
+            TypeKind::Array(element, _) | TypeKind::RunTimeArray(element) => element,
             TypeKind::Vector(_) => TypeId::FLOAT,
             TypeKind::Matrix(size) => TypeId::floats(size),
             _ => {

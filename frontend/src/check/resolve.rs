@@ -4,13 +4,14 @@
 //! contains itself.
 
 use super::names::{Named, predeclared};
+use super::tree::{Expr, ExprKind};
 use super::types::{Member, TypeId, TypeKind};
 use super::{Checker, StructItem, StructState};
 use crate::ast::{self, TypeKeyword, TypeName};
 use crate::interner::Symbol;
 use crate::limits::MAX_TYPE_DEPTH;
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
-use adumbra_ir::{Code, Diagnostic, Span};
+use adumbra_ir::{Code, Diagnostic, Op, Span};
 
 /// How the length of an array without a written one (`float w[]`) is known.
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +173,49 @@ impl<'a> Checker<'a, '_> {
         open: OpenLength,
         depth: usize,
     ) -> TypeId {
-        let mut base = match ty.name {
+        match self.element_of(ty, dimensions, depth) {
+            (ty, None) => ty,
+            (element, Some(outermost)) => {
+                let len = self.array_length(outermost, open);
+                self.array_of(element, len, outermost.span)
+            }
+        }
+    }
+
+    /// The type of a local variable. If it is an array sized while shading, also what makes it.
+    pub(super) fn variable_type(
+        &mut self,
+        ty: &ast::Type<'a>,
+        declarator: &ast::Declarator<'a>,
+    ) -> (TypeId, Option<Expr<'a>>) {
+        let (element, outermost) = self.element_of(ty, declarator.dimensions, 0);
+        let Some(dimension) = outermost else {
+            return (element, None);
+        };
+        let len = match dimension.size {
+            None => self.array_length(dimension, OpenLength::of(declarator.init)),
+            Some(size) => {
+                let size = self.expr(size);
+                if size.ty.is_integer() && self.fold_scalar(&size).is_none() {
+                    return self.run_time_array(element, size, dimension.span);
+                }
+                self.written_length(&size)
+            }
+        };
+        (self.array_of(element, len, dimension.span), None)
+    }
+
+    /// What is written but for the outermost dimension: `float[2] w[3]` is what `float w[3][2]` is, 3 elements of 2.
+    fn element_of<'d>(
+        &mut self,
+        ty: &ast::Type<'a>,
+        dimensions: &'d [ast::Dimension<'a>],
+        depth: usize,
+    ) -> (TypeId, Option<&'d ast::Dimension<'a>>)
+    where
+        'a: 'd,
+    {
+        let mut element = match ty.name {
             TypeName::Keyword(keyword) => self.keyword_type(keyword),
             TypeName::Named(symbol) => match self.type_named(symbol, depth) {
                 Some(known) => known,
@@ -184,16 +227,13 @@ impl<'a> Checker<'a, '_> {
                 Named::Unknown => self.unknown_type(symbol, ty.span),
             },
         };
-        // `float[2] w[3]` is what `float w[3][2]` is: 3 elements of 2. Only the outermost length can come from a list.
         let mut dimensions = dimensions.iter().chain(ty.dimensions);
         let outermost = dimensions.next();
         for dimension in dimensions.rev() {
-            base = self.array_of(base, dimension, OpenLength::Unknown);
+            let len = self.array_length(dimension, OpenLength::Unknown);
+            element = self.array_of(element, len, dimension.span);
         }
-        if let Some(dimension) = outermost {
-            base = self.array_of(base, dimension, open);
-        }
-        base
+        (element, outermost)
     }
 
     /// The type that a name means, if any.
@@ -228,32 +268,12 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn array_of(
-        &mut self,
-        element: TypeId,
-        dimension: &ast::Dimension<'a>,
-        open: OpenLength,
-    ) -> TypeId {
-        let len = match (dimension.size, open) {
-            (Some(size), _) => match self.array_length(size) {
-                Some(len) => len,
-                None => return TypeId::ERROR,
-            },
-            (None, OpenLength::Known(len)) if len > 0 => len,
-            (None, _) => {
-                self.report(
-                    Diagnostic::new(
-                        Code::BadArraySize,
-                        dimension.span,
-                        "an array needs a length",
-                    )
-                    .here("no length")
-                    .help("write it: `float w[8]`, or give a list of values"),
-                );
-                return TypeId::ERROR;
-            }
+    /// The array of so many elements; nothing if the length was reported.
+    fn array_of(&mut self, element: TypeId, len: Option<u32>, span: Span) -> TypeId {
+        let Some(len) = len else {
+            return TypeId::ERROR;
         };
-        if element == TypeId::ERROR || !self.can_store(element, dimension.span) {
+        if element == TypeId::ERROR || !self.can_store(element, span) {
             return TypeId::ERROR;
         }
         let elements = u64::from(len) * self.types.scalar_count(element);
@@ -261,7 +281,7 @@ impl<'a> Checker<'a, '_> {
             self.report(
                 Diagnostic::new(
                     Code::TooManyElements,
-                    dimension.span,
+                    span,
                     format!("an array of {elements} numbers is too large"),
                 )
                 .here("too long")
@@ -272,19 +292,72 @@ impl<'a> Checker<'a, '_> {
         match self.types.array(element, len) {
             Ok(ty) => ty,
             Err(_) => self.too_large(
-                dimension.span,
+                span,
                 "this array has too many parts, or is nested too deeply",
             ),
         }
     }
 
-    /// The length of an array as written; reported if it is none.
-    fn array_length(&mut self, size: &ast::Expr<'a>) -> Option<u32> {
-        let size = self.expr(size);
+    /// An array sized while shading.
+    fn run_time_array(
+        &mut self,
+        element: TypeId,
+        length: Expr<'a>,
+        span: Span,
+    ) -> (TypeId, Option<Expr<'a>>) {
+        if element == TypeId::ERROR || !self.can_store(element, span) {
+            return (TypeId::ERROR, None);
+        }
+        if self.types.room(element) == 0 {
+            let what = "an element is too large for an array sized while shading";
+            return (self.too_large(span, what), None);
+        }
+        let ty = match self.types.run_time_array(element) {
+            Ok(ty) => ty,
+            Err(_) => return (self.too_large(span, "this array has too many parts"), None),
+        };
+        // More than an int can say is too many.
+        let length = match length.ty {
+            TypeId::UINT => {
+                let most = Expr::constant(TypeId::UINT, i32::MAX as u32, length.span);
+                let kind = ExprKind::Op(Op::UMin, self.arena.alloc([length, most]));
+                self.to_number(Expr { kind, ..length }, TypeId::INT)
+            }
+            _ => length,
+        };
+        let kind = ExprKind::RunTimeArray(self.keep(length));
+        (ty, Some(Expr { kind, ty, span }))
+    }
+
+    /// The length of an array whose type is known while compiling; reported if it is none.
+    fn array_length(&mut self, dimension: &ast::Dimension<'a>, open: OpenLength) -> Option<u32> {
+        match (dimension.size, open) {
+            (Some(size), _) => {
+                let size = self.expr(size);
+                self.written_length(&size)
+            }
+            (None, OpenLength::Known(len)) if len > 0 => Some(len),
+            (None, _) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::BadArraySize,
+                        dimension.span,
+                        "an array needs a length",
+                    )
+                    .here("no length")
+                    .help("write it: `float w[8]`, or give a list of values"),
+                );
+                None
+            }
+        }
+    }
+
+    /// The same for a length that was checked.
+    fn written_length(&mut self, size: &Expr<'a>) -> Option<u32> {
         if size.is_error() {
             return None;
         }
-        let (message, help) = match (size.ty, self.fold_scalar(&size)) {
+        let (message, help) = match (size.ty, self.fold_scalar(size)) {
             (TypeId::INT, Some(bits)) if bits as i32 > 0 => return Some(bits),
             (TypeId::UINT, Some(bits)) if bits > 0 => return Some(bits),
             (TypeId::INT | TypeId::UINT, Some(_)) => (
@@ -292,11 +365,12 @@ impl<'a> Checker<'a, '_> {
                 "write a positive number",
             ),
             (TypeId::INT | TypeId::UINT, None) => {
-                let help = "write a constant length, as long as is ever needed";
-                self.not_built(
-                    size.span,
-                    "arrays whose length is only known while shading are",
-                    help,
+                let message =
+                    "only the first length of a local variable may be known while shading";
+                self.report(
+                    Diagnostic::new(Code::RunTimeLength, size.span, message)
+                        .here("not a constant")
+                        .help("write a constant, as long as is ever needed; or one array, with a computed index: `float w[n * m]`, `w[i * m + j]`"),
                 );
                 return None;
             }

@@ -2,7 +2,6 @@
 
 use super::convert::Purpose;
 use super::names::Value;
-use super::resolve::OpenLength;
 use super::tree::{self, Expr, ExprKind, FunctionId, Local, LocalId, Stmt};
 use super::types::TypeId;
 use super::{Checker, Enclosing, LocalFacts};
@@ -325,8 +324,7 @@ impl<'a> Checker<'a, '_> {
     ) {
         for declarator in declaration.declarators {
             let name = declarator.name;
-            let open = OpenLength::of(declarator.init);
-            let mut ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
+            let (mut ty, made) = self.variable_type(&declaration.ty, declarator);
             let holds = match declarator.init {
                 Some(_) => self.can_hold(ty, declaration.ty.span),
                 None => self.can_store(ty, declaration.ty.span),
@@ -335,7 +333,16 @@ impl<'a> Checker<'a, '_> {
                 ty = TypeId::ERROR;
             }
             // The initialiser still sees what the name meant before: `float x = x;`.
-            let value = declarator.init.map(|init| self.initializer(init, ty, name));
+            let value = match (made, declarator.init) {
+                (Some(made), init) => {
+                    if let Some(init) = init {
+                        self.starts_as_zeros(init.span);
+                    }
+                    Some(made)
+                }
+                (None, Some(init)) => Some(self.initializer(init, ty, name)),
+                (None, None) => None,
+            };
             if let Some(Value::Local(first)) = self.names.here(name.symbol) {
                 let first = self.body.locals[first.0 as usize].span;
                 self.redeclared(name, Some(first));
@@ -361,6 +368,18 @@ impl<'a> Checker<'a, '_> {
             let value = value.map(|value| self.keep(value));
             out.push(Stmt::Declare(local, value));
         }
+    }
+
+    fn starts_as_zeros(&mut self, span: Span) {
+        self.report(
+            Diagnostic::new(
+                Code::BadInitializer,
+                span,
+                "an array sized while shading begins with zeros",
+            )
+            .here("not possible here")
+            .help("set its elements behind the declaration, in a loop for example"),
+        );
     }
 
     fn loop_statement(

@@ -7,7 +7,7 @@ use super::Checker;
 use super::convert::Purpose;
 use super::statement::{Completes, Statements};
 use super::tree::{Case, Expr, ExprKind, Local, Stmt, Switch};
-use super::types::TypeId;
+use super::types::{TypeId, TypeKind};
 use crate::ast;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
@@ -136,7 +136,8 @@ impl<'a> Checker<'a, '_> {
 
     /// Whether a variable can begin as zero; reported if not.
     fn can_begin_before(&mut self, variable: Local) -> bool {
-        let begins = variable.ty != TypeId::RESOURCE;
+        let is_sized_there = matches!(self.types.kind(variable.ty), TypeKind::RunTimeArray(_));
+        let begins = variable.ty != TypeId::RESOURCE && !is_sized_there;
         if !begins {
             let is = self.show(variable.ty);
             let message = format!("a `switch` may jump past this variable of type {is}");

@@ -252,6 +252,8 @@ pub enum ExprKind<'a> {
     Gather(&'a [Expr<'a>]),
     /// The first elements of an array; the others are zero.
     List(&'a [Expr<'a>]),
+    /// An array of as many elements as the int says, all zero; what a variable begins with.
+    RunTimeArray(&'a Expr<'a>),
     /// Components of a vector. A place if the operand is one.
     Swizzle(&'a Expr<'a>, Swizzle),
     /// A member of a struct, by its first leaf. A place if the operand is one.

@@ -7,7 +7,7 @@
 //! than [`MAX_TYPE_DEPTH`].
 
 use crate::interner::{Interner, Symbol};
-use crate::limits::{MAX_ALL_LEAVES, MAX_LEAVES, MAX_TYPE_DEPTH};
+use crate::limits::{MAX_ALL_LEAVES, MAX_LEAVES, MAX_RUN_TIME_NUMBERS, MAX_TYPE_DEPTH};
 use adumbra_ir::{Scalar, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -121,6 +121,8 @@ pub enum TypeKind {
     Struct(u32),
     /// So many elements of one type.
     Array(TypeId, u32),
+    /// Elements of one type, how many is known while shading: the first leaf says it. Of variables only, which can only be indexed.
+    RunTimeArray(TypeId),
 }
 
 /// A part of a value: a scalar, or an array of scalars.
@@ -169,6 +171,7 @@ pub struct Types {
     structs: Vec<Struct>,
     members: Vec<Member>,
     arrays: HashMap<(TypeId, u32), TypeId>,
+    run_time_arrays: HashMap<TypeId, TypeId>,
 }
 
 /// A type that would have too many leaves or be too deep.
@@ -226,6 +229,7 @@ impl Types {
             structs: Vec::new(),
             members: Vec::new(),
             arrays: HashMap::new(),
+            run_time_arrays: HashMap::new(),
         }
     }
 
@@ -282,15 +286,40 @@ impl Types {
             return Ok(known);
         }
         let first = self.leaves.len();
-        let Entry { leaves, depth, .. } = self.entries[element.0 as usize];
-        self.leaves
-            .extend_from_within(leaves.0 as usize..leaves.1 as usize);
+        self.repeat(element, len);
+        let depth = self.entries[element.0 as usize].depth + 1;
+        let ty = self.add(TypeKind::Array(element, len), depth, first)?;
+        self.arrays.insert((element, len), ty);
+        Ok(ty)
+    }
+
+    /// The type of as many elements as turn out while shading. [`room`](Types::room) is not 0.
+    pub fn run_time_array(&mut self, element: TypeId) -> Result<TypeId, TooLarge> {
+        if let Some(&known) = self.run_time_arrays.get(&element) {
+            return Ok(known);
+        }
+        let first = self.leaves.len();
+        self.leaves.push(scalar_leaf(Scalar::I32));
+        self.repeat(element, self.room(element));
+        let depth = self.entries[element.0 as usize].depth + 1;
+        let ty = self.add(TypeKind::RunTimeArray(element), depth, first)?;
+        self.run_time_arrays.insert(element, ty);
+        Ok(ty)
+    }
+
+    /// How many elements of that type an array sized while shading has room for.
+    pub fn room(&self, element: TypeId) -> u32 {
+        (MAX_RUN_TIME_NUMBERS / self.scalar_count(element).max(1)) as u32
+    }
+
+    /// Adds the leaves of so many elements.
+    fn repeat(&mut self, element: TypeId, len: u32) {
+        let first = self.leaves.len();
+        let (start, end) = self.entries[element.0 as usize].leaves;
+        self.leaves.extend_from_within(start as usize..end as usize);
         for leaf in &mut self.leaves[first..] {
             leaf.len = leaf.len.max(1) * len;
         }
-        let ty = self.add(TypeKind::Array(element, len), depth + 1, first)?;
-        self.arrays.insert((element, len), ty);
-        Ok(ty)
     }
 
     /// A new struct with these members; their `leaf` is set here.
@@ -339,9 +368,12 @@ impl Types {
             TypeKind::Vector(n) => format!("float{n}"),
             TypeKind::Matrix(n) => format!("float{n}x{n}"),
             TypeKind::Struct(number) => interner.name(self.struct_name(number)).to_owned(),
-            TypeKind::Array(mut element, len) => {
+            TypeKind::Array(mut element, _) | TypeKind::RunTimeArray(mut element) => {
                 // As it is declared, the outermost length comes first.
-                let mut lengths = format!("[{len}]");
+                let mut lengths = match self.kind(ty) {
+                    TypeKind::Array(_, len) => format!("[{len}]"),
+                    _ => "[…]".to_owned(),
+                };
                 while let TypeKind::Array(inner, len) = self.kind(element) {
                     lengths.push_str(&format!("[{len}]"));
                     element = inner;
@@ -357,7 +389,9 @@ impl Types {
     /// For types that no value has.
     pub fn host(&self, ty: TypeId, interner: &Interner) -> adumbra_ir::Type {
         match self.kind(ty) {
-            TypeKind::Error | TypeKind::Void | TypeKind::Texture => panic!("not a value's type"),
+            TypeKind::Error | TypeKind::Void | TypeKind::Texture | TypeKind::RunTimeArray(_) => {
+                panic!("not a value's type")
+            }
             TypeKind::Scalar(scalar) => adumbra_ir::Type::Scalar(scalar),
             TypeKind::Vector(n) => adumbra_ir::Type::Vector(n as u8),
             TypeKind::Matrix(n) => adumbra_ir::Type::Matrix(n as u8),

@@ -17,6 +17,8 @@ pub(super) struct Access {
     leaves: (u32, u32),
     /// Which of the parts that lie one behind the other in the arrays that the leaves are.
     element: Option<ValueId>,
+    /// How many elements there are, if that is known only while shading: perhaps none.
+    length: Option<ValueId>,
     pick: Pick,
     /// The type before picking components.
     ty: TypeId,
@@ -85,6 +87,7 @@ impl<'a> Body<'_, '_, 'a> {
                 base: Base::Variable,
                 leaves: (self.first_slot(local), self.types().leaf_count(expr.ty)),
                 element: None,
+                length: None,
                 pick: Pick::All,
                 ty: expr.ty,
             },
@@ -107,6 +110,7 @@ impl<'a> Body<'_, '_, 'a> {
                     leaves: (0, values.len() as u32),
                     base: Base::Value(values),
                     element: None,
+                    length: None,
                     pick: Pick::All,
                     ty: expr.ty,
                 }
@@ -116,6 +120,18 @@ impl<'a> Body<'_, '_, 'a> {
 
     fn indexed(&mut self, inner: &Expr<'a>, index: &Expr<'a>, expr: &Expr<'a>) -> Access {
         let access = self.access(inner);
+        if let TypeKind::RunTimeArray(element) = self.types().kind(inner.ty) {
+            let (first, count) = access.leaves;
+            let length = self.environment.get(first).value();
+            let value = self.value(index);
+            return Access {
+                leaves: (first + 1, count - 1),
+                element: Some(self.builder.op(Op::Index, &[value, length], expr.span)),
+                length: Some(length),
+                ty: element,
+                ..access
+            };
+        }
         if let TypeKind::Array(element, len) = self.types().kind(inner.ty) {
             let index = self.element(&access, element, len, index, expr.span);
             return Access {
@@ -165,6 +181,7 @@ impl<'a> Body<'_, '_, 'a> {
                     base: Base::Value(values),
                     leaves: (0, width),
                     element: None,
+                    length: None,
                     pick: Pick::From(self.value(index), single(0)),
                     ty: inner.ty,
                 }
@@ -283,8 +300,25 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// Sets the part of a variable.
+    /// Sets the part of a variable; an element that is not there stays zero.
     pub(super) fn write(&mut self, access: &Access, values: &[Slot], span: Span) {
+        let Some(length) = access.length else {
+            return self.write_part(access, values, span);
+        };
+        let zero = self.builder.int(0, span);
+        let is_there = self.builder.op(Op::ILt, &[zero, length], span);
+        self.branch(
+            is_there,
+            |body| {
+                body.write_part(access, values, span);
+                Values::new()
+            },
+            |_| Values::new(),
+            span,
+        );
+    }
+
+    fn write_part(&mut self, access: &Access, values: &[Slot], span: Span) {
         debug_assert!(matches!(access.base, Base::Variable));
         match access.pick {
             Pick::All => {

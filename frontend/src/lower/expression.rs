@@ -63,7 +63,10 @@ impl<'a> Body<'_, '_, 'a> {
             | ExprKind::ClosureAdd(..) => one(self.value(expr)),
             ExprKind::Op(..) if self.types().leaf_count(expr.ty) == 1 => one(self.value(expr)),
             ExprKind::Op(row, operands) => self.by_component(row, operands, expr.ty, span),
-            ExprKind::Zero | ExprKind::Constants(_) | ExprKind::List(_) => self.fresh(expr),
+            ExprKind::Zero
+            | ExprKind::Constants(_)
+            | ExprKind::List(_)
+            | ExprKind::RunTimeArray(_) => self.fresh(expr),
             ExprKind::Gather(parts) => {
                 let mut values = Values::new();
                 for part in parts {

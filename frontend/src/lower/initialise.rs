@@ -6,8 +6,9 @@ use super::environment::Slot;
 use super::function::{Body, Values, host_order};
 use crate::check::tree::{Expr, ExprKind, LocalId};
 use crate::check::types::{TypeId, TypeKind};
-use adumbra_ir::Span;
+use adumbra_ir::host::array_steps;
 use adumbra_ir::module::{ArrayId, InstKind, ValueId};
+use adumbra_ir::{Scalar, Span};
 
 impl<'a> Body<'_, '_, 'a> {
     /// A declaration: the variable begins with its value, or zero.
@@ -42,7 +43,8 @@ impl<'a> Body<'_, '_, 'a> {
         self.begin(local, room);
     }
 
-    /// Sets the leaves of `room`, whose arrays exist; `is_new` says that those are zero.
+    /// Sets the leaves of `room`, whose arrays exist; `is_new` says that those are zero. Large ones are cleared all the same: that takes steps,
+    /// as it takes time when the function is entered.
     pub(super) fn fill(&mut self, room: &mut [Slot], expr: &Expr<'a>, is_new: bool) {
         let span = expr.span;
         match expr.kind {
@@ -52,6 +54,18 @@ impl<'a> Body<'_, '_, 'a> {
                 for (index, item) in (0..).zip(items) {
                     self.fill_element(room, index, item);
                 }
+            }
+            ExprKind::RunTimeArray(length) => {
+                let TypeKind::RunTimeArray(element) = self.types().kind(expr.ty) else {
+                    unreachable!("it makes an array of its type")
+                };
+                let mut length = self.value(length);
+                for (array, leaf) in room[1..].iter().zip(self.leaves(element)) {
+                    let kind = InstKind::ArrayResize(array.array(), leaf.len.max(1));
+                    let resized = self.builder.inst(kind, [length], [Scalar::I32], span);
+                    length = resized.first;
+                }
+                room[0] = length.into();
             }
             ExprKind::Constants(bits) => {
                 self.clear(room, expr.ty, is_new, span);
@@ -133,7 +147,7 @@ impl<'a> Body<'_, '_, 'a> {
         for (room, leaf) in room.iter_mut().zip(self.leaves(ty)) {
             if leaf.len == 0 {
                 *room = self.builder.constant(leaf.scalar, 0, span).into();
-            } else if !is_new {
+            } else if !is_new || array_steps(leaf.len) > 0 {
                 let kind = InstKind::ArrayZero(room.array());
                 self.builder.inst(kind, [], [], span);
             }

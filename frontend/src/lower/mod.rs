@@ -215,6 +215,10 @@ impl<'p, 'a> Lowering<'p, 'a> {
                 }
             }
             TypeKind::Array(element, _) => self.add_leaf_names(name, element),
+            TypeKind::RunTimeArray(element) => {
+                self.name(format!("{name}.length"));
+                self.add_leaf_names(name, element);
+            }
             TypeKind::Scalar(_) => {
                 self.name(name);
             }

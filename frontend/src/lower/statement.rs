@@ -6,6 +6,7 @@
 
 use super::function::{Body, Values};
 use crate::check::tree::{If, LocalId, Loop, Stmt};
+use crate::check::types::TypeKind;
 use adumbra_ir::Scalar;
 use adumbra_ir::module::{InstKind, RegionId, ValueId};
 
@@ -133,7 +134,12 @@ impl<'a> Body<'_, '_, 'a> {
     fn scalar_slots(&self, locals: &[LocalId]) -> Vec<u32> {
         let mut slots = Vec::with_capacity(locals.len());
         for &local in locals {
-            let leaves = self.leaves(self.function.locals[local.0 as usize].ty);
+            let ty = self.function.locals[local.0 as usize].ty;
+            if let TypeKind::RunTimeArray(_) = self.types().kind(ty) {
+                // Its length stays as it is.
+                continue;
+            }
+            let leaves = self.leaves(ty);
             let all = (self.first_slot(local)..).zip(leaves);
             slots.extend(all.filter(|(_, leaf)| leaf.len == 0).map(|(slot, _)| slot));
         }

@@ -1,6 +1,8 @@
 //! Arrays of anything: nested ones, of structs, in structs; lists, copies, parts, indices at every level.
 
 use super::*;
+use crate::limits::MAX_RUN_TIME_NUMBERS;
+use adumbra_ir::host::{ELEMENTS_PER_STEP, FaultKind};
 
 #[test]
 fn arrays_of_arrays() {
@@ -109,4 +111,118 @@ fn what_does_not_fit_is_refused() {
         codes("const int M[2][2] = { { 1 } }; shader s() { M[0][0] = 1; }"),
         [Code::WriteToConst]
     );
+}
+
+#[test]
+fn arrays_are_sized_while_shading() {
+    let before = "struct item { int a; int w[2]; float3 v; };";
+    let body = "int n = global_value<n>; int w[n]; for (int i = 0; i < n; ++i) w[i] = i * i; o0 = w[n - 1]; w[1] += 10; o1 = w[1];
+        item t[n - 1]; int k = 3; t[k].w[1] = 7; t[k].v = float3(4); t[0] = t[k]; o2 = t[0].w[k - 2] + (int)t[0].v.z + t[1].w[1]; int m[(uint)n][3]; m[4][2] = 5; m[2] = m[k + 1]; o3 = m[2][2] + m[0][2];
+        for (int i = 1; i < 4; ++i) { int s[i]; s[i - 1] += i; o4 += s[i - 1]; } float2x2 r[n]; r[2][1] = float2(3, 4); o5 = (int)r[n - 3][1].y;";
+    assert_eq!(ints(&shader("int", 6, before, body)), [16, 11, 11, 5, 6, 4]);
+    let body = "float3 w[global_value<n>]; w[2] = global_value<p>; o0 = ddx(w[global_value<n> - 3].y); o1 = ddx(w[1].y);";
+    assert_eq!(floats(&shader("float", 2, "", body)), [0.2, 0.0]);
+}
+
+/// What a shader gives, and its faults.
+fn faulting(body: &str) -> (i32, Vec<FaultKind>) {
+    let result = outcome(&shader("int", 1, "void add(inout int a) { a += 1; }", body));
+    let faults = result.faults.iter().map(|fault| fault.kind).collect();
+    (result.outputs[0].word as i32, faults)
+}
+
+#[test]
+fn an_empty_array_reads_zero_and_ignores_writes() {
+    use FaultKind::{IndexOutOfRange, NegativeArraySize};
+    let access = "w[0] = 5; w[i] += 3; add(w[i]); o0 = w[0] + w[-1] + 1;";
+    let once = |size: &str| faulting(&format!("int i = 2; int w[{size}]; {access}"));
+    assert_eq!(once("i - 2"), (1, vec![IndexOutOfRange; 5]));
+    let (value, faults) = once("i - 5");
+    assert_eq!((value, faults[0]), (1, NegativeArraySize));
+    assert_eq!(faults[1..], [IndexOutOfRange; 5]);
+    let nested = "int i = 2; int w[i - 2][2]; w[0][1] = 5; int r[2] = { 7, 8 }; w[i] = r; r = w[1]; o0 = w[0][1] + r[0] + r[1];";
+    assert_eq!(faulting(nested), (0, vec![IndexOutOfRange; 4]));
+}
+
+#[test]
+fn indices_are_clamped_to_the_length_in_force() {
+    let body = "int i = 3; int w[i]; w[2] = 5; w[7] = 6; o0 = w[i] * 10 + w[-i];";
+    assert_eq!(faulting(body), (60, vec![FaultKind::IndexOutOfRange; 3]));
+    let body = "for (int i = 4; i > 1; i -= 2) { int w[i]; for (int j = 0; j < i; ++j) w[j] = i; o0 = o0 * 10 + w[3]; }";
+    assert_eq!(faulting(body), (42, vec![FaultKind::IndexOutOfRange]));
+}
+
+#[test]
+fn a_limit_holds_for_arrays_sized_while_shading() {
+    let of = |ty: &str, room: u64| {
+        let made = |n: u64| faulting(&format!("int n = {n}; {ty} w[n]; o0 = n;"));
+        assert_eq!(made(room), (room as i32, vec![]), "{ty}");
+        assert_eq!(made(room + 1), (0, vec![FaultKind::ArraySize]), "{ty}");
+    };
+    of("int", MAX_RUN_TIME_NUMBERS);
+    of("float3", MAX_RUN_TIME_NUMBERS / 3);
+    of("int[5]", MAX_RUN_TIME_NUMBERS / 5);
+    let body = "uint n = 0xffffffffu; float w[n]; o0 = 1;";
+    assert_eq!(faulting(body), (0, vec![FaultKind::ArraySize]));
+    let body = format!("int n = 1; int w[n][{}];", MAX_RUN_TIME_NUMBERS + 1);
+    assert_eq!(codes(&shader("int", 1, "", &body)), [Code::TypeTooLarge]);
+}
+
+#[test]
+fn arrays_sized_while_shading_are_only_indexed() {
+    let cases = [
+        ("float w[2][n];", Code::RunTimeLength),
+        ("float w[n] = { 1 };", Code::BadInitializer),
+        ("float w[n]; float v[2]; w = v;", Code::RunTimeArray),
+        ("float w[n]; float v[2] = w;", Code::RunTimeArray),
+        ("float w[n]; take(w);", Code::RunTimeArray),
+        ("float w[n]; w[0][0] = 1;", Code::BadIndex),
+        ("float w[n]; w.x = 1;", Code::RunTimeArray),
+        ("shader_resource w[n];", Code::BadVariableType),
+        ("float w[missing];", Code::UnknownName),
+        (
+            "switch (n) { case 1: float w[n]; case 2: { float v[n]; } }",
+            Code::BadVariableType,
+        ),
+    ];
+    for (body, code) in cases {
+        let text = shader(
+            "float",
+            1,
+            "void take(float w[2]) {}",
+            &format!("int n = 2; {body}"),
+        );
+        assert_eq!(codes(&text), [code], "{body}");
+    }
+    for file in [
+        "struct s { float w[global_value<n>]; };",
+        "float f(float w[global_value<n>]) { return 1; }",
+        "const float W[global_value<n>];",
+        "shader s(out float w[global_value<n>]) {}",
+    ] {
+        assert_eq!(codes(file)[0], Code::RunTimeLength, "{file}");
+    }
+}
+
+#[test]
+fn work_on_large_arrays_takes_steps() {
+    let steps = |before: &str, body: &str| {
+        let result = outcome(&shader("int", 1, before, body));
+        assert!(result.faults.is_empty());
+        result.steps - 1
+    };
+    let (len, per) = (8 * ELEMENTS_PER_STEP, u64::from(ELEMENTS_PER_STEP));
+    assert_eq!(steps("", "int w[9]; int v[9]; v = w; o0 = v[1];"), 0);
+    let body = format!("int w[{len}]; int v[{len}]; v = w; o0 = v[1];");
+    assert_eq!(steps("", &body), 3 * 8);
+    assert_eq!(
+        steps("", &format!("int n = {}; int w[n]; o0 = w[1];", 3 * per)),
+        3
+    );
+    let before = format!("int f(int w[{len}]) {{ return w[1]; }} void g(inout int w[{len}]) {{}}");
+    let body = format!("int w[{len}]; o0 = f(w); g(w);");
+    assert_eq!(steps(&before, &body), 8 + (8 + 1) + (8 + 1 + 8));
+    // The arrays of a function that can come back to itself are saved at each call.
+    let before = format!("int f(int n) {{ int w[{len}]; return n > 0 ? f(n - 1) + w[n] : 0; }}");
+    assert_eq!(steps(&before, "o0 = f(2);"), 3 * (1 + 8) + 2 * 8);
 }

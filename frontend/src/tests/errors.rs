@@ -109,7 +109,6 @@ fn one_error_each() {
         ("c = c + 1;", Code::ClosureArithmetic),
         ("c = v2 * c;", Code::ClosureArithmetic),
         ("c = make_closure<x>(p);", Code::BadClosureArgument),
-        ("float q[i];", Code::NotBuiltYet),
         ("float q[10000000];", Code::TooManyElements),
         ("float q[200000]; float r[200000];", Code::TooManyElements),
     ];

@@ -3,7 +3,10 @@
 use super::number::{operand_bits, operand_floats};
 use super::suspended::{Cursor, Frame, State};
 use super::{Number, Options, Outcome, Point, Slot};
-use crate::host::{CANCEL_PERIOD, ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving};
+use crate::calls::SavedSteps;
+use crate::host::{
+    ClosureRef, FaultKind, Host, SampleRequest, Sampled, array_steps, is_time_to_ask, leaving,
+};
 use crate::module::*;
 use crate::ops::Op;
 use crate::ops::row::Kind;
@@ -17,6 +20,7 @@ pub(super) struct Machine<'a, F> {
     host: &'a mut dyn Host<F>,
     /// Where each global's scalars start.
     globals: Vec<usize>,
+    saved: SavedSteps,
     state: State<F>,
 }
 
@@ -54,6 +58,7 @@ impl<'a, F: Number> Machine<'a, F> {
             options,
             host,
             globals: globals.collect(),
+            saved: SavedSteps::new(module),
             state,
         }
     }
@@ -63,7 +68,7 @@ impl<'a, F: Number> Machine<'a, F> {
         let entry = self.module.entry;
         let inputs = self.point.inputs.clone();
         let span = self.module.entry().span;
-        let entered = self.enter_function(entry, inputs, Vec::new(), span);
+        let entered = self.enter_function(entry, inputs, Vec::new(), 0, span);
         self.go_on(entered)
     }
 
@@ -115,10 +120,13 @@ impl<'a, F: Number> Machine<'a, F> {
                     let callee = *callee;
                     self.count_call(callee);
                     let args = self.read(&inst.args);
+                    self.pass_arrays(callee, [Mode::In, Mode::InOut], inst.span)?;
+                    let caller = self.frame().function;
+                    let saved = self.saved.of(caller, callee);
                     let frame = self.frame();
                     let arrays = arrays.iter().map(|a| frame.arrays[a.index()].clone());
                     let arrays = arrays.collect();
-                    self.enter_function(callee, args, arrays, inst.span)?;
+                    self.enter_function(callee, args, arrays, saved, inst.span)?;
                 }
                 InstKind::Yield => {
                     let values = self.read(&inst.args);
@@ -132,7 +140,7 @@ impl<'a, F: Number> Machine<'a, F> {
                     self.finish(values);
                 }
                 InstKind::Continue(to) => {
-                    self.step(inst.span)?;
+                    self.take_steps(1, inst.span)?;
                     self.state.tally.turns += 1;
                     let values = self.read(&inst.args);
                     let cursors = &mut self.frame().cursors;
@@ -142,7 +150,7 @@ impl<'a, F: Number> Machine<'a, F> {
                 }
                 InstKind::Return => {
                     let values = self.read(&inst.args);
-                    if let Some(results) = self.leave_function(values) {
+                    if let Some(results) = self.leave_function(values)? {
                         return Ok(results);
                     }
                 }
@@ -186,14 +194,24 @@ impl<'a, F: Number> Machine<'a, F> {
         Err(Halt::Stopped)
     }
 
-    fn step(&mut self, span: Span) -> Result<(), Halt<F>> {
-        if self.state.steps >= self.options.limits.steps {
-            return self.stop(FaultKind::StepBudget, span);
-        }
-        self.state.steps += 1;
+    fn take_steps(&mut self, steps: u64, span: Span) -> Result<(), Halt<F>> {
         let left = self.options.limits.steps - self.state.steps;
-        if left.is_multiple_of(CANCEL_PERIOD) && self.host.is_cancelled() {
+        let Some(left) = left.checked_sub(steps) else {
+            return self.stop(FaultKind::StepBudget, span);
+        };
+        self.state.steps += steps;
+        if is_time_to_ask(left, steps) && self.host.is_cancelled() {
             return self.stop(FaultKind::Cancelled, span);
+        }
+        Ok(())
+    }
+
+    /// The steps for the callee's array parameters that travel one of these ways.
+    fn pass_arrays(&mut self, callee: FuncId, ways: [Mode; 2], span: Span) -> Result<(), Halt<F>> {
+        for array in self.module.function(callee).array_params() {
+            if array.mode.is_some_and(|mode| ways.contains(&mode)) {
+                self.take_steps(array_steps(array.len), span)?;
+            }
         }
         Ok(())
     }
@@ -266,9 +284,10 @@ impl<'a, F: Number> Machine<'a, F> {
         callee: FuncId,
         args: Vec<Slot<F>>,
         given: Vec<Vec<Slot<F>>>,
+        saved: u64,
         span: Span,
     ) -> Result<(), Halt<F>> {
-        self.step(span)?;
+        self.take_steps(1 + saved, span)?;
         let function = self.module.function(callee);
         let limits = self.options.limits;
         if self.state.frames.len() >= limits.call_depth as usize {
@@ -300,7 +319,7 @@ impl<'a, F: Number> Machine<'a, F> {
     }
 
     /// Hands results and arrays back to the caller; to the host, if there is none.
-    fn leave_function(&mut self, values: Vec<Slot<F>>) -> Option<Vec<Slot<F>>> {
+    fn leave_function(&mut self, values: Vec<Slot<F>>) -> Result<Option<Vec<Slot<F>>>, Halt<F>> {
         let function = self.function();
         let frame = self
             .state
@@ -314,9 +333,11 @@ impl<'a, F: Number> Machine<'a, F> {
             .map(|(result, value)| masked(value, self.options.shadows.of(result.ty, result.lanes)));
         let results: Vec<Slot<F>> = results.collect();
         if self.state.frames.is_empty() {
-            return Some(results);
+            return Ok(Some(results));
         }
-        if let InstKind::Call(_, to) = &self.inst().kind {
+        let call = self.inst();
+        if let InstKind::Call(callee, to) = &call.kind {
+            self.pass_arrays(*callee, [Mode::Out, Mode::InOut], call.span)?;
             for ((array, elements), &to) in function.arrays.iter().zip(frame.arrays).zip(to) {
                 if matches!(array.mode, Some(Mode::Out | Mode::InOut)) {
                     self.set_array(to, elements);
@@ -324,7 +345,7 @@ impl<'a, F: Number> Machine<'a, F> {
             }
         }
         self.finish(results);
-        None
+        Ok(None)
     }
 
     /// Elements as an array holds them: shadows that it does not have are dropped.
@@ -337,6 +358,27 @@ impl<'a, F: Number> Machine<'a, F> {
         let array = &self.function().arrays[to.index()];
         let elements = self.masked_array(array, elements);
         self.frame().arrays[to.index()] = elements;
+    }
+
+    /// Clears so many parts of an array, one at least; gives how many there are.
+    fn resize(
+        &mut self,
+        array: ArrayId,
+        part: u32,
+        parts: i32,
+        span: Span,
+    ) -> Result<u32, Halt<F>> {
+        if parts < 0 {
+            self.fault(FaultKind::NegativeArraySize, span);
+        }
+        let parts = parts.max(0) as u32;
+        let len = self.function().arrays[array.index()].len;
+        let Some(elements) = parts.max(1).checked_mul(part).filter(|&n| n <= len) else {
+            return self.stop(FaultKind::ArraySize, span);
+        };
+        self.take_steps(array_steps(elements), span)?;
+        self.frame().arrays[array.index()][..elements as usize].fill(Slot::default());
+        Ok(parts)
     }
 
     /// Copies the shorter array to or from the part of the longer that begins at `start`, moved so that it lies inside.
@@ -386,13 +428,22 @@ impl<'a, F: Number> Machine<'a, F> {
                 Slot::float(read(args[0].shadow(direction)), [F::default(); 2])
             }
             InstKind::ArrayZero(array) => {
+                let len = self.function().arrays[array.index()].len;
+                self.take_steps(array_steps(len), inst.span)?;
                 self.frame().arrays[array.index()].fill(Slot::default());
                 return Ok(Vec::new());
             }
             InstKind::ArrayCopy { to, from } => {
+                let arrays = &self.function().arrays;
+                let len = arrays[to.index()].len.min(arrays[from.index()].len);
+                self.take_steps(array_steps(len), inst.span)?;
                 let start = args.first().map_or(0, |start| start.word as i32);
                 self.copy_array(to, from, start);
                 return Ok(Vec::new());
+            }
+            InstKind::ArrayResize(array, part) => {
+                let parts = self.resize(array, part, args[0].word as i32, inst.span)?;
+                Slot::word(parts)
             }
             InstKind::Load(array) => {
                 let index = self.index(array, args[0], inst.span);

@@ -134,7 +134,10 @@ impl Place {
         let region = |id: &mut RegionId| *id = self.region(*id);
         let array = |id: &mut ArrayId| id.0 += self.first_array;
         match &mut inst.kind {
-            InstKind::ArrayZero(id) | InstKind::Load(id) | InstKind::Store(id) => array(id),
+            InstKind::ArrayZero(id)
+            | InstKind::ArrayResize(id, _)
+            | InstKind::Load(id)
+            | InstKind::Store(id) => array(id),
             InstKind::ArrayCopy { to, from } => {
                 array(to);
                 array(from);

@@ -138,6 +138,7 @@ impl Ids {
             | InstKind::Shadow(_)
             | InstKind::ArrayZero(_)
             | InstKind::ArrayCopy { .. }
+            | InstKind::ArrayResize(..)
             | InstKind::Load(_)
             | InstKind::Store(_)
             | InstKind::ClosureAdd

@@ -291,6 +291,7 @@ impl<'m> Build<'m> {
                 | InstKind::Message(_)
                 | InstKind::Resource(_)
                 | InstKind::ArrayZero(_)
+                | InstKind::ArrayResize(..)
                 | InstKind::MakeClosure(_)
                 | InstKind::ClosureAdd
                 | InstKind::ClosureScale

@@ -6,6 +6,7 @@
 //! Stores to an array that nothing reads go, unless their index could fault. Parameters of loops that feed only themselves go.
 //! Values, regions and arrays are numbered in program order, each once: equal programs have equal numbers.
 
+use crate::host::array_steps;
 use crate::module::*;
 
 /// Prunes a function in place. `quiet` tells by callee whether a call whose results are unused can be removed.
@@ -59,10 +60,11 @@ pub(super) fn is_quiet(function: &Function, recursive: bool, quiet: &[bool]) -> 
             .insts
             .iter()
             .all(|inst| match inst.kind {
+                InstKind::ArrayZero(array) | InstKind::ArrayCopy { to: array, .. } => {
+                    is_free(function, array)
+                }
                 InstKind::If(..)
                 | InstKind::Block(_)
-                | InstKind::ArrayZero(_)
-                | InstKind::ArrayCopy { .. }
                 | InstKind::ClosureAdd
                 | InstKind::ClosureScale
                 | InstKind::MakeClosure(_)
@@ -74,6 +76,11 @@ pub(super) fn is_quiet(function: &Function, recursive: bool, quiet: &[bool]) -> 
             });
     });
     is
+}
+
+/// Whether clearing or copying the array takes no steps. What does stays, as loops do, so that the budget does not depend on passes.
+fn is_free(function: &Function, array: ArrayId) -> bool {
+    array_steps(function.arrays[array.index()].len) == 0
 }
 
 const NONE: u32 = u32::MAX;
@@ -182,7 +189,7 @@ impl Index {
                     InstKind::Load(array) if in_range(*array) => NOWHERE,
                     InstKind::Store(array) if in_range(*array) && !read[array.index()] => NOWHERE,
                     InstKind::ArrayZero(array) | InstKind::ArrayCopy { to: array, .. }
-                        if !read[array.index()] =>
+                        if !read[array.index()] && is_free(function, *array) =>
                     {
                         NOWHERE
                     }
@@ -383,9 +390,10 @@ impl Sweep<'_> {
             }
             InstKind::Loop(body) | InstKind::Block(body) => self.nested(body),
             InstKind::Break(to) | InstKind::Continue(to) => *to = self.region_map[to.index()],
-            InstKind::ArrayZero(array) | InstKind::Load(array) | InstKind::Store(array) => {
-                self.array(array);
-            }
+            InstKind::ArrayZero(array)
+            | InstKind::ArrayResize(array, _)
+            | InstKind::Load(array)
+            | InstKind::Store(array) => self.array(array),
             InstKind::ArrayCopy { to, from } => {
                 self.array(to);
                 self.array(from);

@@ -201,6 +201,8 @@ impl Maker<'_> {
                 } else if alike {
                     let start = self.value(I32);
                     self.keep(copy, &[start], &[]);
+                } else if self.random.one_in(2) {
+                    self.resize(to);
                 } else {
                     self.keep(InstKind::ArrayZero(to), &[], &[]);
                 }
@@ -239,6 +241,19 @@ impl Maker<'_> {
             25 => self.counted(depth - 1),
             _ => self.block(depth - 1),
         }
+    }
+
+    /// An array begins anew, nearly always with room for all of it.
+    fn resize(&mut self, array: ArrayId) {
+        let len = self.b.function().arrays[array.index()].len;
+        let part = 1 + self.random.below(2) as u32;
+        let mut parts = self.value(I32);
+        if !self.random.one_in(16) {
+            let span = self.span();
+            let most = self.b.constant(I32, (len / part).min(3), span);
+            parts = self.b.op(Op::IMin, &[parts, most], span);
+        }
+        self.keep(InstKind::ArrayResize(array, part), &[parts], &[I32]);
     }
 
     fn op(&mut self) {

@@ -55,6 +55,16 @@ impl<'a> Checker<'a> {
                 }
                 self.check_results(inst, &[], None);
             }
+            InstKind::ArrayResize(array, part) => {
+                self.check_operands(inst, &[I32]);
+                if let Some(array) = self.array(*array) {
+                    self.report
+                        .require((1..=array.len).contains(part), Rule::Operands, || {
+                            "a part has at least 1 element, and at most those of the array".into()
+                        });
+                }
+                self.check_results(inst, &[I32], None);
+            }
             InstKind::Load(array) => {
                 self.check_operands(inst, &[I32]);
                 if let Some(array) = self.array(*array) {

@@ -123,6 +123,7 @@ encoding! {
     26 SampleLevel(channels);
     27 Message;
     28 ArrayCopyPart;
+    29 ArrayResize;
 }
 
 #[cfg(test)]

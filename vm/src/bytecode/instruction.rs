@@ -95,6 +95,8 @@ pub enum Opcode {
     ArrayZero,
     /// Elements of array `d ←` those of array `a`; shadows that `a` lacks become zero.
     ArrayCopy,
+    /// `d ←` how many parts of `c` elements array `a` has, `b` being asked for; they become zero.
+    ArrayResize,
     /// The shorter of arrays `d` and `a` is copied to or from the part of the longer that begins at `b`, moved so that it lies inside.
     ArrayCopyPart,
     /// Array `d ←` array `a` as it was saved, `b` words below the top of the save stack.
@@ -105,7 +107,7 @@ pub enum Opcode {
     Save,
     /// Pops `a` slots from `d` off the save stack.
     Restore,
-    /// Calls function `d`, whose parameters are in place.
+    /// Calls function `d`, whose parameters are in place; `a` steps more than one, for arrays that were saved.
     Call,
     /// Goes back to the caller; the shader itself ends.
     Return,
@@ -195,9 +197,10 @@ impl Opcode {
             Opcode::ArrayZero => first([Array]),
             Opcode::ArrayCopy => first([Array, Array]),
             Opcode::ArrayCopyPart => first([Array, Array, Read(NO)]),
+            Opcode::ArrayResize => first([Write(NO), Array, Read(NO), Number]),
             Opcode::ArrayFromSaved | Opcode::ArrayToSaved => first([Array, Array, Number]),
             Opcode::Save | Opcode::Restore => first([Number, Number]),
-            Opcode::Call => first([Function]),
+            Opcode::Call => first([Function, Number]),
             Opcode::Return | Opcode::Unreachable => first([]),
             Opcode::Sample(channels, u, v) => {
                 first([Texture, Read(u), Read(v), WriteList(channels.count())])

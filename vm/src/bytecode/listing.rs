@@ -73,6 +73,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         Opcode::Store(to, from) => with("store", &[to, from]),
         Opcode::ArrayZero => "array.zero".to_owned(),
         Opcode::ArrayCopy => "array.copy".to_owned(),
+        Opcode::ArrayResize => "array.resize".to_owned(),
         Opcode::ArrayCopyPart => "array.copy-part".to_owned(),
         Opcode::ArrayFromSaved => "array.from-saved".to_owned(),
         Opcode::ArrayToSaved => "array.to-saved".to_owned(),

@@ -24,18 +24,24 @@ impl Visitor for Emitter<'_, '_, '_> {
             InstKind::Shadow(direction) => self.shadow(at, *direction, args, result),
             InstKind::ArrayZero(array) => {
                 let array = self.array(*array);
-                self.emit(Opcode::ArrayZero, [array]);
+                self.emit_at(inst.span, Opcode::ArrayZero, [array]);
             }
             InstKind::ArrayCopy { to, from } => {
                 let (to, from) = (self.array(*to), self.array(*from));
                 match args.first() {
-                    None => self.emit(Opcode::ArrayCopy, [to, from]),
+                    None => self.emit_at(inst.span, Opcode::ArrayCopy, [to, from]),
                     Some(&start) => {
                         let start = self.slot(start);
                         self.release(args, at);
-                        self.emit(Opcode::ArrayCopyPart, [to, from, start]);
+                        self.emit_at(inst.span, Opcode::ArrayCopyPart, [to, from, start]);
                     }
                 }
+            }
+            InstKind::ArrayResize(array, part) => {
+                let (array, parts) = (self.array(*array), self.slot(args[0]));
+                self.release(args, at);
+                let words = [self.define(result), array, parts, *part];
+                self.emit_at(inst.span, Opcode::ArrayResize, words);
             }
             InstKind::Load(array) => self.load(at, inst, *array),
             InstKind::Store(array) => self.store(inst, *array),
@@ -280,9 +286,11 @@ impl Emitter<'_, '_, '_> {
             match mode {
                 Mode::In | Mode::InOut if saves => {
                     let words = [theirs, own, saved(own, self)];
-                    self.emit(Opcode::ArrayFromSaved, words);
+                    self.emit_at(inst.span, Opcode::ArrayFromSaved, words);
                 }
-                Mode::In | Mode::InOut => self.emit(Opcode::ArrayCopy, [theirs, own]),
+                Mode::In | Mode::InOut => {
+                    self.emit_at(inst.span, Opcode::ArrayCopy, [theirs, own]);
+                }
                 Mode::Out | Mode::Return => {}
             }
         }
@@ -291,14 +299,18 @@ impl Emitter<'_, '_, '_> {
             self.work.moves.add(to, self.place(arg));
         }
         self.flush_moves();
-        self.emit_at(inst.span, Opcode::Call, [number]);
+        // Never more than the array elements of a function, which are few enough.
+        let steps = self.lowering.saved_steps.of(self.id, callee) as u32;
+        self.emit_at(inst.span, Opcode::Call, [number, steps]);
         for &(theirs, own, mode) in &parameters {
             match mode {
                 Mode::Out | Mode::InOut if saves => {
                     let words = [own, theirs, saved(own, self)];
-                    self.emit(Opcode::ArrayToSaved, words);
+                    self.emit_at(inst.span, Opcode::ArrayToSaved, words);
                 }
-                Mode::Out | Mode::InOut => self.emit(Opcode::ArrayCopy, [own, theirs]),
+                Mode::Out | Mode::InOut => {
+                    self.emit_at(inst.span, Opcode::ArrayCopy, [own, theirs]);
+                }
                 Mode::In | Mode::Return => {}
             }
         }

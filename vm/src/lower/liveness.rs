@@ -206,7 +206,7 @@ impl Visitor for Finder<'_, '_> {
                 let touch = if whole { Touch::Clears } else { Touch::Other };
                 self.lives.touch(to.index(), touch);
             }
-            InstKind::Load(array) | InstKind::Store(array) => {
+            InstKind::Load(array) | InstKind::Store(array) | InstKind::ArrayResize(array, _) => {
                 self.lives.touch(array.index(), Touch::Other);
             }
             InstKind::Call(callee, arrays) => {

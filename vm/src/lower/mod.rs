@@ -18,7 +18,7 @@ mod walk;
 use crate::bytecode::{
     Array, Bytecode, Function, Interface, MAX_SAVED_SCALARS, MAX_SLOTS, Slot, validate, width,
 };
-use adumbra_ir::calls::{CallGraph, callees};
+use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{FuncId, Module};
@@ -57,6 +57,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
     let mut lowering = Lowering {
         module,
         constants: Constants::new(),
+        saved_steps: SavedSteps::new(module),
         frames: Vec::new(),
         out: Bytecode {
             interface: Interface {
@@ -110,6 +111,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
 pub(crate) struct Lowering<'m> {
     module: &'m Module,
     constants: Constants,
+    saved_steps: SavedSteps,
     frames: Vec<Frame>,
     out: Bytecode,
     /// Per global, its first word and its number of scalars.

@@ -4,7 +4,7 @@ use super::moves::{by_lanes, copy, read};
 use super::rows::offset;
 use super::state::{Handler, State, Threaded, next};
 use crate::bytecode::{Array, width};
-use adumbra_ir::host::FaultKind;
+use adumbra_ir::host::{FaultKind, array_steps};
 use adumbra_ir::types::{Direction, Lanes};
 
 /// The index as it is used, below `len`; a fault if it is not what was asked for.
@@ -61,7 +61,7 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
     by_lanes!(body, to, from)
 }
 
-/// `words`: first slot, number of slots.
+/// `words`: first slot, number of slots, number of elements.
 pub(super) unsafe fn array_zero(
     ip: *const Threaded,
     file: *mut u32,
@@ -72,8 +72,43 @@ pub(super) unsafe fn array_zero(
 ) -> *const Threaded {
     // SAFETY: validation checked the array.
     unsafe {
-        let [base, slots, ..] = (*ip).words;
+        let [base, slots, len, ..] = (*ip).words;
+        if let Some(kind) = state.take_steps(array_steps(len)) {
+            return state.stop(ip, kind);
+        }
         file.add(base as usize).write_bytes(0, slots as usize);
+        next(ip, file, state)
+    }
+}
+
+/// `words`: to, array by its number, parts asked for, elements of a part.
+pub(super) unsafe fn array_resize(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked the slots and the array; no more elements are cleared than it has.
+    unsafe {
+        let [to, array, parts, part, ..] = (*ip).words;
+        let array = state.program.arrays[array as usize];
+        let mut parts = read(file, parts);
+        if (parts as i32) < 0 {
+            state.fault(ip, FaultKind::NegativeArraySize);
+            parts = 0;
+        }
+        let elements = parts.max(1).checked_mul(part);
+        let Some(elements) = elements.filter(|&n| n <= array.len) else {
+            return state.stop(ip, FaultKind::ArraySize);
+        };
+        if let Some(kind) = state.take_steps(array_steps(elements)) {
+            return state.stop(ip, kind);
+        }
+        let slots = elements * array.stride();
+        file.add(array.base as usize).write_bytes(0, slots as usize);
+        *file.add(to as usize) = parts;
         next(ip, file, state)
     }
 }
@@ -105,14 +140,18 @@ unsafe fn copy_elements(to: *mut u32, array_to: Array, from: *const u32, array_f
     }
 }
 
-/// The arrays that the first two words name.
+/// The arrays that the first two words name, once the steps for copying the shorter one are taken; else why the point stops.
 ///
 /// # Safety
 /// The instruction exists.
-unsafe fn two_arrays(ip: *const Threaded, state: &State) -> [Array; 2] {
+unsafe fn two_arrays(ip: *const Threaded, state: &mut State) -> Result<[Array; 2], FaultKind> {
     // SAFETY: asked of the caller.
     let words = unsafe { (*ip).words };
-    [words[0], words[1]].map(|array| state.program.arrays[array as usize])
+    let arrays = [words[0], words[1]].map(|array| state.program.arrays[array as usize]);
+    match state.take_steps(array_steps(arrays[0].len.min(arrays[1].len))) {
+        Some(kind) => Err(kind),
+        None => Ok(arrays),
+    }
 }
 
 /// `words`: to, from, as numbers of arrays.
@@ -126,7 +165,10 @@ pub(super) unsafe fn array_copy(
 ) -> *const Threaded {
     // SAFETY: validation checked both arrays.
     unsafe {
-        let [to, from] = two_arrays(ip, state);
+        let [to, from] = match two_arrays(ip, state) {
+            Ok(arrays) => arrays,
+            Err(kind) => return state.stop(ip, kind),
+        };
         copy_elements(
             file.add(to.base as usize),
             to,
@@ -148,7 +190,10 @@ pub(super) unsafe fn array_copy_part(
 ) -> *const Threaded {
     // SAFETY: validation checked both arrays and the slot; the part lies inside the longer array.
     unsafe {
-        let [mut to, mut from] = two_arrays(ip, state);
+        let [mut to, mut from] = match two_arrays(ip, state) {
+            Ok(arrays) => arrays,
+            Err(kind) => return state.stop(ip, kind),
+        };
         let start = (read(file, (*ip).words[2]) as i32).max(0) as u32;
         let start = start.min(to.len.abs_diff(from.len));
         let longer = if to.len > from.len {
@@ -185,7 +230,10 @@ pub(super) unsafe fn array_from_saved(
 ) -> *const Threaded {
     // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
     unsafe {
-        let [to, from] = two_arrays(ip, state);
+        let [to, from] = match two_arrays(ip, state) {
+            Ok(arrays) => arrays,
+            Err(kind) => return state.stop(ip, kind),
+        };
         match saved(state, (*ip).words[2], from) {
             Some(words) => copy_elements(file.add(to.base as usize), to, words.as_ptr(), from),
             None => return state.stop(ip, FaultKind::Unreachable),
@@ -205,7 +253,10 @@ pub(super) unsafe fn array_to_saved(
 ) -> *const Threaded {
     // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
     unsafe {
-        let [to, from] = two_arrays(ip, state);
+        let [to, from] = match two_arrays(ip, state) {
+            Ok(arrays) => arrays,
+            Err(kind) => return state.stop(ip, kind),
+        };
         match saved(state, (*ip).words[2], to) {
             Some(words) => {
                 copy_elements(words.as_mut_ptr(), to, file.add(from.base as usize), from)

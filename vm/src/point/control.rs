@@ -95,14 +95,14 @@ pub(super) unsafe fn loop_to(
     _: f32,
     _: f32,
 ) -> *const Threaded {
-    if let Some(kind) = state.step() {
+    if let Some(kind) = state.take_steps(1) {
         return state.stop(ip, kind);
     }
     // SAFETY: validation checked the target.
     unsafe { jump(ip) }
 }
 
-/// `words`: distance to the function's first instruction, array elements that it holds.
+/// `words`: distance to the function's first instruction, array elements that it holds, steps for arrays that were saved.
 pub(super) unsafe fn call(
     ip: *const Threaded,
     _: *mut u32,
@@ -113,8 +113,9 @@ pub(super) unsafe fn call(
 ) -> *const Threaded {
     // SAFETY: validation checked that the function and an instruction behind the call exist.
     unsafe {
-        let elements = (*ip).words[1];
-        if let Some(kind) = state.enter(state.calls.len() + 2, elements) {
+        let [_, elements, saved, ..] = (*ip).words;
+        let steps = 1 + u64::from(saved);
+        if let Some(kind) = state.enter(state.calls.len() + 2, elements, steps) {
             return state.stop(ip, kind);
         }
         if state.calls.len() == state.calls.capacity() {

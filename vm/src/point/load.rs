@@ -88,6 +88,7 @@ fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>
         Opcode::Store(to, from) => arrays::find_store(to, from),
         Opcode::ArrayZero => arrays::array_zero,
         Opcode::ArrayCopy => arrays::array_copy,
+        Opcode::ArrayResize => arrays::array_resize,
         Opcode::ArrayCopyPart => arrays::array_copy_part,
         Opcode::ArrayFromSaved => arrays::array_from_saved,
         Opcode::ArrayToSaved => arrays::array_to_saved,
@@ -126,11 +127,11 @@ fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; 
     match instruction.opcode {
         Opcode::Load(..) => replaced(&[a, c, array(b).base, array(b).len]),
         Opcode::Store(..) => replaced(&[array(a).base, array(a).len, b, c]),
-        Opcode::ArrayZero => replaced(&[array(a).base, array(a).slots()]),
+        Opcode::ArrayZero => replaced(&[array(a).base, array(a).slots(), array(a).len]),
         Opcode::Call => {
             let function = &program.functions[a as usize];
             let distance = index(function.start).wrapping_sub(index(position));
-            replaced(&[distance, function.elements]);
+            replaced(&[distance, function.elements, b]);
         }
         _ => {}
     }

@@ -137,7 +137,7 @@ impl PointMachine {
         if !state.faults.is_empty() {
             state.faults.clear();
         }
-        let start = match state.enter(1, self.entry.elements) {
+        let start = match state.enter(1, self.entry.elements, 1) {
             Some(kind) => {
                 state.faults.add(kind, self.entry.span);
                 std::ptr::null()

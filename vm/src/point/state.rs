@@ -2,7 +2,7 @@
 
 use crate::bytecode::{Bytecode, WORDS};
 use adumbra_ir::host::{
-    CANCEL_PERIOD, ClosureArena, FaultKind, Faults, Host, Limits, SampleRequest,
+    ClosureArena, FaultKind, Faults, Host, Limits, SampleRequest, is_time_to_ask,
 };
 use adumbra_ir::span::Span;
 use std::sync::Arc;
@@ -118,14 +118,14 @@ impl State {
         std::ptr::null()
     }
 
-    /// Takes a step from the budget; why the point stops, if it does.
+    /// Takes steps from the budget; why the point stops, if it does.
     #[inline(always)]
-    pub(super) fn step(&mut self) -> Option<FaultKind> {
-        let Some(left) = self.steps.checked_sub(1) else {
+    pub(super) fn take_steps(&mut self, steps: u64) -> Option<FaultKind> {
+        let Some(left) = self.steps.checked_sub(steps) else {
             return Some(FaultKind::StepBudget);
         };
         self.steps = left;
-        let cancelled = left.is_multiple_of(CANCEL_PERIOD) && self.is_cancelled();
+        let cancelled = is_time_to_ask(left, steps) && self.is_cancelled();
         cancelled.then_some(FaultKind::Cancelled)
     }
 
@@ -136,10 +136,10 @@ impl State {
         unsafe { (*self.host).is_cancelled() }
     }
 
-    /// What a function's entry takes from the limits, `depth` functions being active with it; which limit is met, if any.
+    /// What a function's entry takes from the limits, with so many steps, `depth` functions being active with it; which limit is met, if any.
     #[inline(always)]
-    pub(super) fn enter(&mut self, depth: usize, elements: u32) -> Option<FaultKind> {
-        if let Some(kind) = self.step() {
+    pub(super) fn enter(&mut self, depth: usize, elements: u32, steps: u64) -> Option<FaultKind> {
+        if let Some(kind) = self.take_steps(steps) {
             return Some(kind);
         }
         if depth > self.limits.call_depth as usize {

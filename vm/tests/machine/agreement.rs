@@ -275,3 +275,69 @@ fn the_machine_agrees_with_the_reference_evaluator() {
     assert!(recursive > points / 20, "{recursive} of {points} recurse");
     assert!(waited > points / 4, "{waited} waits in {points}");
 }
+
+/// Arrays so large that they take steps: cleared, copied, passed on and saved around calls that come back.
+#[test]
+fn large_arrays_take_the_same_steps() {
+    let text = "
+        output o: int
+        entry main
+        fn main() -> (i32) ^0 {
+            array &0: i32[600]
+            array &1: i32[600]
+            %0: i32 = const 3
+            %1: i32 = const 200
+            array_zero &0
+            store &0[%0], %0
+            array_copy &1, &0
+            array_copy &1, &0, %0
+            %2: i32 = array_resize &1[%1], 3
+            %3: i32 = call down(%0) [&0]
+            %4: i32 = load &0[%0]
+            %5: i32 = iadd %3, %4
+            return %5
+        }
+        fn down(%0: i32) -> (i32) ^0 {
+            array &0 inout: i32[600]
+            array &1: i32[300]
+            %1: i32 = const 0
+            %2: i32 = const 1
+            %3: bool = ilt %1, %0
+            %4: i32 = if %3 ^1 {
+                %5: i32 = isub %0, %2
+                %6: i32 = call down(%5) [&0]
+                yield %6
+            } else ^2 {
+                %7: i32 = const 3
+                %8: i32 = load &0[%7]
+                yield %8
+            }
+            return %4
+        }";
+    let module = crate::support::module(text);
+    let program = Arc::new(lower(&module).expect("the module fits"));
+    let mut needed = None;
+    for steps in 0..100 {
+        let limits = Limits { steps, ..LIMITS };
+        let options = Options {
+            limits,
+            ..Options::default()
+        };
+        let expected = evaluate(
+            &module,
+            &Point::new(&module),
+            &options,
+            &mut Recorder::default(),
+        );
+        let mut machine = PointMachine::new(program.clone(), limits);
+        machine.run(&[], &[], &mut Recorder::default());
+        assert_eq!(machine.faults(), &expected.faults, "{steps}\n{program}");
+        assert_eq!(machine.outputs()[0], expected.outputs[0].word, "{steps}");
+        if needed.is_none() && expected.faults.is_empty() {
+            assert_eq!((expected.steps, expected.outputs[0].word), (steps, 6));
+            needed = Some(steps);
+        }
+    }
+    // The shader's own entry and its four instructions; four calls, each with its arrays in and out; three times what was saved.
+    assert_eq!(needed, Some(1 + 4 * 2 + 4 * (1 + 2 + 2) + 3 * (2 + 1)));
+}

@@ -54,6 +54,12 @@ impl<'a> Parser<'a> {
                 }
                 InstKind::ArrayCopy { to, from }
             }
+            "array_resize" => {
+                let array = self.array_id()?;
+                args = self.index()?;
+                self.expect(Token::Sign(','))?;
+                InstKind::ArrayResize(array, self.number()?)
+            }
             "load" => {
                 let array = self.array_id()?;
                 args = self.index()?;

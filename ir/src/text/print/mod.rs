@@ -351,6 +351,9 @@ impl<'a> Printer<'a> {
                 let separator = if inst.args.is_empty() { "" } else { ", " };
                 write!(out, "array_copy &{}, &{}{separator}{args}", to.0, from.0)
             }
+            InstKind::ArrayResize(array, part) => {
+                write!(out, "array_resize &{}[{args}], {part}", array.0)
+            }
             InstKind::Load(array) => write!(out, "load &{}[{args}]", array.0),
             InstKind::Store(array) => {
                 let (index, element) = inst.args.split_at(inst.args.len().min(1));
