@@ -9,6 +9,8 @@
 struct Embedding;
 #[doc = include_str!("../docs/errors/E0110.md")]
 struct ErrorsE0110;
+#[doc = include_str!("../docs/errors/E0114.md")]
+struct ErrorsE0114;
 #[doc = include_str!("../docs/errors/E0505.md")]
 struct ErrorsE0505;
 #[doc = include_str!("../docs/errors/E0543.md")]

@@ -55,6 +55,7 @@ mod entry;
 mod evaluator;
 mod globals;
 mod group;
+mod includes;
 mod program;
 pub mod render;
 mod sources;
@@ -93,6 +94,7 @@ pub use globals::{
     PointGlobals, ShaderGlobals,
 };
 pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
+pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
 pub use program::{CannotFold, Instance, Program};
 pub use sources::{Place, SourceFile, Sources};
 pub use stats::{Memory, Phases, Stats};

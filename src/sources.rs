@@ -36,6 +36,8 @@ pub struct SourceFile {
     text: Arc<str>,
     /// The first byte of each line, found when first asked for.
     lines: OnceLock<Vec<u32>>,
+    /// The texts that it includes, as positions among the texts of its compilation; `None` until they were gathered.
+    included: Option<Vec<u16>>,
 }
 
 /// A place for people: both counted from 1, columns in characters.
@@ -68,6 +70,11 @@ impl Sources {
     /// The text that a span points into; `None` for a number that was not handed out.
     pub fn get(&self, id: FileId) -> Option<&SourceFile> {
         self.files.get(id.0 as usize)
+    }
+
+    /// Says what a text includes.
+    pub(crate) fn set_included(&mut self, id: FileId, included: Vec<u16>) {
+        self.files[id.0 as usize].included = Some(included);
     }
 
     /// Adds all texts of another compilation behind those of this one; gives the number of the first.
@@ -125,12 +132,45 @@ impl<'s> Texts<'s> {
     }
 }
 
+impl<'s> Texts<'s> {
+    /// The same, each behind those that it includes.
+    pub(crate) fn in_order(self) -> Vec<(FileId, &'s SourceFile)> {
+        let files: Vec<(FileId, &SourceFile)> = self.iter().collect();
+        let mut taken = vec![false; files.len()];
+        let mut order = Vec::with_capacity(files.len());
+        let mut open = Vec::new();
+        for root in 0..files.len() {
+            if !std::mem::replace(&mut taken[root], true) {
+                open.push((root, 0));
+            }
+            while let Some((at, next)) = open.last_mut() {
+                let included = files[*at].1.included().unwrap_or_default();
+                match included.get(*next) {
+                    Some(&inner) => {
+                        *next += 1;
+                        let inner = inner as usize;
+                        if !std::mem::replace(&mut taken[inner], true) {
+                            open.push((inner, 0));
+                        }
+                    }
+                    None => {
+                        order.push(files[*at]);
+                        open.pop();
+                    }
+                }
+            }
+        }
+        order
+    }
+}
+
 impl SourceFile {
     fn new(name: Arc<str>, text: Arc<str>) -> SourceFile {
         SourceFile {
             name,
             text,
             lines: OnceLock::new(),
+            included: None,
         }
     }
 
@@ -142,6 +182,11 @@ impl SourceFile {
     /// The text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What it includes, if that was gathered.
+    pub(crate) fn included(&self) -> Option<&[u16]> {
+        self.included.as_deref()
     }
 
     /// The line and column of a byte; a byte inside a character counts as its first, one behind the end as the end.

@@ -554,3 +554,50 @@ fn a_level_is_listed_only_where_the_shader_chose_it() {
     let ran = adumbra(["run", &file]);
     assert!(ran.stdout.contains("level\n"), "{}", ran.stdout);
 }
+
+#[test]
+fn files_include_files_beside_them() {
+    let half = scratch(
+        "include_half.adu",
+        "#include \"include_two.adu\"\nfloat half(float x) { return x / TWO; }",
+    );
+    scratch("include_two.adu", "const float TWO = 2.0;");
+    let main = scratch(
+        "include_main.adu",
+        "#include \"include_half.adu\"\n#include \"include_two.adu\"\nshader s(out float o) { o = half(3.0) * TWO; }",
+    );
+    let json = json_of(&adumbra(["run", &main, "--json"]));
+    assert_eq!(json["outputs"]["o"]["value"], 3.0);
+    let json = json_of(&adumbra(["eval", "half(1.0)", "--with", &half, "--json"]));
+    assert_eq!(json["value"], 0.5);
+    scratch("include_wrong.adu", "float wrong() { return nothing; }");
+    let wrong = scratch(
+        "include_of_wrong.adu",
+        "#include \"include_wrong.adu\"\nshader s() {}",
+    );
+    let finding = json_of(&adumbra(["check", &wrong, "--json"]));
+    assert!(
+        finding["file"]
+            .as_str()
+            .unwrap()
+            .ends_with("include_wrong.adu"),
+        "{finding}"
+    );
+    let missing = scratch(
+        "include_missing.adu",
+        "\n#include \"no_such_file.adu\"\nshader s() {}",
+    );
+    let finding = json_of(&adumbra(["check", &missing, "--json"]));
+    assert_eq!(
+        (&finding["code"], &finding["span"]["line"]),
+        (&json!("E0112"), &json!(2))
+    );
+    let absolute = scratch(
+        "include_absolute.adu",
+        "#include \"/etc/passwd\"\nshader s() {}",
+    );
+    assert_eq!(
+        json_of(&adumbra(["check", &absolute, "--json"]))["code"],
+        "E0112"
+    );
+}

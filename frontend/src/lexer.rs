@@ -8,7 +8,7 @@ mod number;
 
 use crate::interner::Interner;
 use crate::limits::MAX_DIAGNOSTICS;
-use crate::token::{Kind, Token, Tokens};
+use crate::token::{Include, Kind, Token, Tokens};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 
 /// The outcome of lexing.
@@ -38,6 +38,7 @@ pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> Lexed {
                 tokens: Vec::with_capacity(expected),
                 file,
                 len: text.len() as u32,
+                includes: Vec::new(),
             },
             diagnostics: Vec::new(),
             open_comment: false,
@@ -251,18 +252,19 @@ impl Lexer<'_> {
         self.report(diagnostic);
     }
 
-    /// `#include`, `#define`: nothing of the line is read.
+    /// `#include "path"`; of other directives nothing of the line is read.
     fn directive(&mut self) {
         let start = self.at;
         self.line_comment();
         let line = self.text[start..self.at].trim_end();
-        let word = line[1..].trim_start();
-        let word = &word[..word_len(word.as_bytes())];
+        let rest = line[1..].trim_start();
+        let word = &rest[..word_len(rest.as_bytes())];
+        if word == "include" {
+            let line = line.to_owned();
+            return self.include(start, &line);
+        }
         let help = match word {
-            "include" | "import" => {
-                "remove the line: the standard library is always there, and other files are named when the program is compiled \
-                 (`--with FILE`)"
-            }
+            "import" => "write `#include \"file.adu\"`; the standard library is always there",
             "define" => "write a constant, `const float name = 1.0;`, or a function",
             "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => {
                 "use an ordinary `if`: what a constant condition never reaches costs nothing"
@@ -280,6 +282,33 @@ impl Lexer<'_> {
         .here("not part of the language")
         .help(help);
         self.report(diagnostic);
+    }
+
+    fn include(&mut self, start: usize, line: &str) {
+        let span = self.span(start, start + line.len());
+        let behind = line.split_once("include").map_or("", |(_, behind)| behind);
+        let mut parts = behind.trim_start().splitn(3, '"');
+        let (before, path, after) = (parts.next(), parts.next(), parts.next());
+        let is_end = |after: &str| {
+            let after = after.trim_start();
+            after.is_empty() || after.starts_with("//") || after.starts_with("/*")
+        };
+        match (before, path, after) {
+            (Some(""), Some(path), Some(after)) if !path.is_empty() && is_end(after) => {
+                let quoted = line.len() - after.len();
+                let include = Include {
+                    path: path.to_owned(),
+                    span: self.span(start, start + quoted),
+                };
+                let tokens = self.lexed.tokens.kinds.len();
+                self.lexed.tokens.includes.push((tokens, include));
+            }
+            _ => self.report(
+                Diagnostic::new(Code::BadInclude, span, "this include names no file")
+                    .here("not a file in quotes")
+                    .help("write `#include \"file.adu\"` on a line of its own; the standard library is always there"),
+            ),
+        }
     }
 
     /// Passes over a run of characters that the language does not have.

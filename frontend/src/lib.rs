@@ -23,4 +23,5 @@ pub use lower::lower;
 /// The file that spans in functions of the standard library lie in.
 pub const LIBRARY: adumbra_ir::FileId = adumbra_ir::FileId(u16::MAX);
 
-pub use parse::{Reply, parse, parse_expression, parse_repl};
+pub use parse::{Reply, includes, parse, parse_expression, parse_repl};
+pub use token::Include;

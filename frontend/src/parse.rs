@@ -12,7 +12,7 @@ use crate::interner::Interner;
 use crate::lexer::lex;
 use crate::limits::{MAX_DIAGNOSTICS, MAX_SOURCE};
 use crate::nesting;
-use crate::token::Tokens;
+use crate::token::{Include, Kind, Tokens};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
 use chumsky::Parser;
@@ -124,6 +124,7 @@ impl<'s> Source<'s> {
         let lexed = lex(interner, file, text);
         let mut tokens = lexed.tokens;
         let mut diagnostics = lexed.diagnostics;
+        diagnostics.extend(misplaced_include(&tokens, end_is_semicolon));
         let ends_in_comment = lexed.open_comment && diagnostics.len() == 1;
         let balance = brackets::balance(&mut tokens);
         // What an open comment swallows is not missing.
@@ -218,6 +219,50 @@ impl<'s> Source<'s> {
         }
         diagnostics
     }
+}
+
+/// What a text includes, as far as that is written well and where it can be. Nothing else is looked at.
+pub fn includes(file: FileId, text: &str) -> Vec<Include> {
+    if text.len() > MAX_SOURCE || !text.contains('#') {
+        return Vec::new();
+    }
+    let tokens = lex(&mut Interner::new(), file, text).tokens;
+    let placed = placements(&tokens).filter(|(_, is_right)| *is_right);
+    placed.map(|(include, _)| include.clone()).collect()
+}
+
+/// Each include, and whether it stands between items of a file.
+fn placements(tokens: &Tokens) -> impl Iterator<Item = (&Include, bool)> {
+    let (mut before, mut depth) = (0, 0);
+    tokens.includes.iter().map(move |(at, include)| {
+        let kinds = &tokens.kinds[before..*at];
+        depth += kinds.iter().map(|kind| kind.bracket_step()).sum::<i32>();
+        before = *at;
+        let last = at.checked_sub(1).map(|last| tokens.kinds[last]);
+        let ends_item = matches!(last, None | Some(Kind::Semicolon | Kind::RBrace));
+        (include, depth == 0 && ends_item)
+    })
+}
+
+/// The error for the first include where none can be; `is_typed` says that the text is no file.
+fn misplaced_include(tokens: &Tokens, is_typed: bool) -> Option<Diagnostic> {
+    let mut wrong = placements(tokens).filter(|(_, is_right)| is_typed || !is_right);
+    let (include, _) = wrong.next()?;
+    let (message, help) = match is_typed {
+        true => (
+            "a session includes nothing",
+            "bring the file into scope: `:load FILE`, or `--with FILE`",
+        ),
+        false => (
+            "includes stand at file level, between what it declares",
+            "move the line to the beginning of the file",
+        ),
+    };
+    Some(
+        Diagnostic::new(Code::BadInclude, include.span, message)
+            .here("not possible here")
+            .help(help),
+    )
 }
 
 fn too_long(file: FileId, len: usize) -> Diagnostic {

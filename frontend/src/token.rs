@@ -237,6 +237,17 @@ pub struct Tokens {
     pub file: FileId,
     /// Its length in bytes: where the end of the input is.
     pub len: u32,
+    /// What it includes, each with the number of tokens before.
+    pub includes: Vec<(usize, Include)>,
+}
+
+/// `#include "path"`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Include {
+    /// What stands between the quotes.
+    pub path: String,
+    /// The directive.
+    pub span: Span,
 }
 
 impl Tokens {

@@ -44,6 +44,10 @@ codes! {
     BadString = 108 Error "a text that cannot be read";
     NoPreprocessor = 109 Error "a preprocessor directive";
     NotUtf8 = 110 Error "a file that is not UTF-8 text";
+    BadInclude = 111 Error "an include that names no file, or stands where none can";
+    IncludeNotFound = 112 Error "an included text that cannot be loaded";
+    IncludeCycle = 113 Error "texts that include each other in a circle";
+    TooManyIncludes = 114 Error "too many included texts";
     UnknownName = 201 Error "a name that nothing declares";
     UnknownFunction = 202 Error "a function that nothing declares";
     UnknownType = 203 Error "a type that nothing declares";
@@ -84,6 +88,10 @@ codes! {
     BadSwitch = 404 Error "a switch over something that is neither int nor uint";
     DuplicateLabel = 405 Error "a label that stands twice in a switch";
     BadMessage = 406 Error "a message whose text and arguments do not fit";
+    UnreadVariable = 411 Warning "a variable or parameter that is never read";
+    ZeroDivisor = 412 Warning "a division by a constant zero";
+    LostRemainder = 413 Warning "a division of integers that loses a remainder";
+    AssignedCondition = 414 Warning "an assignment as a condition";
     BadDerivative = 501 Error "a derivative of something that has none";
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";
@@ -91,6 +99,7 @@ codes! {
     NotBuiltYet = 505 Error "a part of the language that is not built yet";
     DerivativeOfTexture = 511 Warning "a derivative of a texture's result, which is 0";
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
+    FlatDerivative = 513 Warning "a derivative of what changes in steps, which is 0";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";
     UnknownUnit = 533 Error "a unit that the group does not have";

@@ -94,6 +94,10 @@ impl Compiler {
             entry: parsed.entry,
         };
         let mut checked = check::check(arena, interner, request);
+        if parsed.diagnostics.iter().any(Diagnostic::is_error) {
+            // What could not be read may be what makes warnings go away.
+            checked.diagnostics.retain(Diagnostic::is_error);
+        }
         checked.diagnostics.splice(0..0, parsed.diagnostics);
         checked
     }
@@ -160,7 +164,10 @@ pub(super) fn parse<'a>(
         entry: None,
         diagnostics: Vec::new(),
     };
-    for (id, source) in texts.iter() {
+    for (id, source) in texts.in_order() {
+        if source.included().is_none() {
+            parsed.diagnostics.extend(not_gathered(id, source.text()));
+        }
         match main {
             Main::Expression if id == texts.main() => {
                 let (expr, diagnostics) = parse_expression(arena, interner, id, source.text());
@@ -181,6 +188,17 @@ pub(super) fn parse<'a>(
         }
     }
     parsed
+}
+
+/// What a text includes although nobody said where included texts come from.
+fn not_gathered(id: FileId, text: &str) -> impl Iterator<Item = Diagnostic> {
+    let includes = adumbra_frontend::includes(id, text).into_iter();
+    includes.map(|include| {
+        let message = format!("`{}` was not loaded", include.path);
+        Diagnostic::new(Code::IncludeNotFound, include.span, message)
+            .here("included here")
+            .help("the host loads what texts include, by `Sources::including`, before it compiles them")
+    })
 }
 
 /// The warnings, if there is no error among them.

@@ -327,6 +327,7 @@ impl<'a> Checker<'a, '_> {
             );
             return Expr::error(span);
         }
+        self.flat_derivative(direction, &value, span);
         Expr {
             kind: ExprKind::Shadow(direction, self.keep(value)),
             ty: value.ty,

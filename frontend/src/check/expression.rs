@@ -60,6 +60,7 @@ impl<'a> Checker<'a, '_> {
     /// Like [`expr`](Checker::expr), and as a bool.
     pub(super) fn truth(&mut self, syntax: &ast::Expr<'a>) -> Expr<'a> {
         let value = self.expr(syntax);
+        self.assigned_condition(syntax);
         self.condition(value)
     }
 
@@ -85,6 +86,7 @@ impl<'a> Checker<'a, '_> {
     fn indexable_name(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
         match self.names.value(symbol) {
             Value::Local(local) => {
+                self.mentioned(local);
                 let ty = self.body.locals[local.0 as usize].ty;
                 match self.facts(local).bits {
                     Some(bits) => Expr::constant(ty, bits, span),

@@ -25,12 +25,13 @@ mod suggest;
 mod switch;
 pub mod tree;
 pub mod types;
+mod warning;
 
 use crate::ast;
 use crate::interner::{Interner, Symbol};
 use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::module::Message;
-use adumbra_ir::{Code, Diagnostic, Span};
+use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
 pub(crate) use convert::conversion;
 pub use convert::implicit;
@@ -57,7 +58,7 @@ pub struct Request<'a, 'c> {
 pub struct Checked<'a> {
     /// The program; only to be lowered if no finding is an error.
     pub program: Program<'a>,
-    /// Errors, in the order of the texts, the first [`MAX_DIAGNOSTICS`] of them.
+    /// Errors in the order of the texts, the first [`MAX_DIAGNOSTICS`] of them; warnings, as many, only where there is no error.
     pub diagnostics: Vec<Diagnostic>,
     /// The entry made for [`Request::entry`], a shader without inputs, and what its outputs are.
     pub entry: Option<(FunctionId, Vec<Given>)>,
@@ -149,6 +150,8 @@ type Shape = (Symbol, Vec<TypeId>);
 struct Body<'a> {
     locals: Vec<Local>,
     facts: Vec<LocalFacts>,
+    /// How often each variable is read, at least as far as 0 is told from more.
+    reads: Vec<u32>,
     /// The loops and switches around, the innermost last.
     enclosing: Vec<Enclosing>,
     /// Variables written so far inside those.
@@ -172,6 +175,7 @@ struct Checker<'a, 'c> {
     closure_numbers: HashMap<Shape, u32>,
     globals: Vec<(Symbol, TypeId)>,
     diagnostics: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
     /// The function whose body is being checked.
     current: FunctionId,
     is_library: bool,
@@ -199,6 +203,7 @@ impl<'a, 'c> Checker<'a, 'c> {
             closure_numbers: HashMap::new(),
             globals: Vec::new(),
             diagnostics: Vec::new(),
+            warnings: Vec::new(),
             current: NO_FUNCTION,
             is_library: false,
             result: TypeId::VOID,
@@ -217,6 +222,14 @@ impl<'a, 'c> Checker<'a, 'c> {
                 .help("mend the first ones; the others may follow from them");
             self.diagnostics.truncate(MAX_DIAGNOSTICS);
             self.diagnostics.push(rest);
+        }
+        if self.diagnostics.is_empty() {
+            if entry.is_some() {
+                // Of the texts that a session has kept, it was warned when they came.
+                self.warnings.retain(|d| d.span.file == FileId::MAIN);
+            }
+            self.warnings.sort_by_key(|d| (d.span.file, d.span.start));
+            self.diagnostics = self.warnings;
         }
         let function = |f: &Declared<'a>| Function {
             name: f.name.symbol,
@@ -279,6 +292,7 @@ impl<'a, 'c> Checker<'a, 'c> {
         let id = LocalId(self.body.locals.len() as u32);
         self.body.locals.push(local);
         self.body.facts.push(facts);
+        self.body.reads.push(0);
         id
     }
 

@@ -152,6 +152,7 @@ impl<'a> Checker<'a, '_> {
             };
         }
         let is_chained = op.is_ordering() && a.bare_ordering().is_some();
+        self.lost_remainder(op, a, b, span);
         let (a, b) = (self.expr(a), self.expr(b));
         if is_chained {
             // The audit of the tree reported it.
@@ -174,6 +175,7 @@ impl<'a> Checker<'a, '_> {
         if a.ty == TypeId::CLOSURE || b.ty == TypeId::CLOSURE {
             return self.combine_closures(op, a, b, span);
         }
+        self.zero_divisor(op, &a, &b, span);
         if a.ty.matrix_size() > 0 || b.ty.matrix_size() > 0 {
             return self.combine_matrices(op, a, b, span);
         }

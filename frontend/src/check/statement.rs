@@ -75,6 +75,7 @@ impl<'a> Checker<'a, '_> {
                 .help("add a `return` here, or one to every path that leads here"),
             );
         }
+        self.unread_variables(id);
         self.end_body(id, outer, body);
     }
 
@@ -83,6 +84,7 @@ impl<'a> Checker<'a, '_> {
         self.current = id;
         self.body.locals.clear();
         self.body.facts.clear();
+        self.body.reads.clear();
         self.body.enclosing.clear();
         self.body.changed.clear();
         self.body.hoisted.clear();
@@ -146,6 +148,9 @@ impl<'a> Checker<'a, '_> {
             }
             StmtKind::Expr(expr) => {
                 let value = self.expr(expr);
+                if let ExprKind::Assign(place, _) = value.kind {
+                    self.only_written(place);
+                }
                 out.push(Stmt::Expr(self.keep(value)));
                 true
             }

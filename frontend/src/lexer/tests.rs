@@ -228,8 +228,12 @@ fn what_the_language_does_not_have() {
         [(Code::UnknownCharacter, "\u{feff}")]
     );
     assert_eq!(
-        problems("#include \"a.h\" // x\nint a;"),
-        [(Code::NoPreprocessor, "#include \"a.h\" // x")]
+        problems("#pragma once // x\nint a;"),
+        [(Code::NoPreprocessor, "#pragma once // x")]
+    );
+    assert_eq!(
+        problems("#include <a.h>\nint a;"),
+        [(Code::BadInclude, "#include <a.h>")]
     );
     let many = "@ ".repeat(1_000);
     assert_eq!(problems(&many).len(), MAX_DIAGNOSTICS + 1);

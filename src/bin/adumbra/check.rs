@@ -1,6 +1,7 @@
 //! `adumbra check FILE…`: errors and warnings, nothing else.
 
 use crate::args::CheckArgs;
+use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
@@ -20,7 +21,7 @@ pub fn check(args: CheckArgs) -> Outcome {
             Ok(match args.group {
                 true => compiler.check_group_timed(&input::group(path, &name, &text)?),
                 false => {
-                    let sources = Sources::new(name, text);
+                    let sources = files::including(Sources::new(name, text))?;
                     let (diagnostics, phases) = compiler.check_timed(&sources);
                     let findings = Findings {
                         sources,

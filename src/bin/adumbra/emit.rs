@@ -1,6 +1,7 @@
 //! `adumbra emit FILE --stage STAGE`: what a stage of the compiler makes of a shader.
 
 use crate::args::{EmitArgs, Stage};
+use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
@@ -55,7 +56,7 @@ pub fn emit(args: EmitArgs) -> Outcome {
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
     let input = match args.group {
         true => input::group(&args.file, &name, &text).map(Input::Group),
-        false => Ok(Input::Texts(Sources::new(name, text))),
+        false => files::including(Sources::new(name, text)).map(Input::Texts),
     };
     let bytes = input
         .and_then(|input| stage(&args, &compiler, &input))

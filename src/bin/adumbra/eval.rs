@@ -2,6 +2,7 @@
 
 use crate::args::EvalArgs;
 use crate::checker::{Checker, Interrupt};
+use crate::files;
 use crate::input;
 use crate::outcome::Outcome;
 use crate::point::{Nothing, Point};
@@ -17,6 +18,7 @@ pub fn eval(args: EvalArgs) -> Outcome {
     let setup = Setup::new(&args.compile)?;
     let mut sources = Sources::new("<expression>", args.expr);
     add_files(&mut sources, &args.with, args.json)?;
+    let sources = files::including(sources).map_err(|findings| reported(&findings, args.json))?;
 
     let compiler =
         Compiler::new(setup.globals.layout().clone()).with_options(setup.options.clone());

@@ -8,6 +8,7 @@ mod check;
 mod checker;
 mod emit;
 mod eval;
+mod files;
 mod input;
 mod messages;
 mod outcome;

@@ -2,6 +2,7 @@
 
 use crate::args::{CompileArgs, RunArgs};
 use crate::checker::{Checker, Interrupt};
+use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::point::Point;
@@ -92,7 +93,8 @@ fn load(args: &RunArgs, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
         true => {
             input::group(&args.file, &name, &text).and_then(|group| compiler.compile_group(&group))
         }
-        false => compiler.compile(&Sources::new(name, text)),
+        false => files::including(Sources::new(name, text))
+            .and_then(|sources| compiler.compile(&sources)),
     };
     let program = compiled.map_err(|findings| reported(&findings, args.json))?;
     let sources = program.sources().cloned();

@@ -6,6 +6,7 @@
 
 use super::failed;
 use crate::checker::{Checker, Interrupt};
+use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::setup::Setup;
@@ -188,13 +189,16 @@ impl Session {
         format!("<input {}>", self.typed)
     }
 
-    /// The texts of a compilation whose first one is this.
-    pub fn sources(&self, name: &str, text: &str) -> Sources {
+    /// The texts of a compilation whose first one is this, with all that they include.
+    ///
+    /// # Errors
+    /// What cannot be included.
+    pub fn sources(&self, name: &str, text: &str) -> Result<Sources, Findings> {
         let mut sources = Sources::new(name, text);
         for other in &self.texts {
             sources.add(&*other.name, &*other.text);
         }
-        sources
+        files::including(sources)
     }
 
     /// Keeps a declaration out of a typed text. What is declared with it, spans included, is as if the rest were blank.
@@ -216,7 +220,13 @@ impl Session {
         let before = self.texts.clone();
         let compiler = self.compiler(&self.globals);
         loop {
-            let sources = self.sources(&name, &text);
+            let sources = match self.sources(&name, &text) {
+                Ok(sources) => sources,
+                Err(findings) => {
+                    self.texts = before;
+                    return Err(failed(&findings));
+                }
+            };
             let diagnostics = compiler.check(&sources);
             if let Some((older, item)) = diagnostics.iter().find_map(|d| self.replaced(d)) {
                 self.texts[older].text = blanked(&self.texts[older].text, item);
@@ -251,7 +261,7 @@ impl Session {
     /// # Errors
     /// What is wrong with the expression.
     pub fn ir_after(&self, text: &str, pass: &str) -> Result<Option<String>, Findings> {
-        let sources = self.sources("<expression>", text);
+        let sources = self.sources("<expression>", text)?;
         self.compiler(&self.globals).ir_after(&sources, pass)
     }
 
@@ -283,7 +293,7 @@ impl Session {
     /// # Errors
     /// What is wrong with it.
     pub fn compile(&self, name: &str, text: &str, entry: usize) -> Result<Compiled, Findings> {
-        let sources = self.sources(name, text);
+        let sources = self.sources(name, text)?;
         let (program, given) = self
             .compiler(&self.globals)
             .compile_entry(&sources, entry)?;
@@ -299,7 +309,7 @@ impl Session {
     /// # Errors
     /// What is wrong with it.
     pub fn compile_expression(&self, text: &str, globals: &Globals) -> Result<Compiled, Findings> {
-        let sources = self.sources("<expression>", text);
+        let sources = self.sources("<expression>", text)?;
         let program = self.compiler(globals).compile_expression(&sources)?;
         Ok(Compiled {
             instance: Instance::new(&program),

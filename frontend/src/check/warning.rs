@@ -1,0 +1,214 @@
+//! What is right but most likely not meant: variables that nobody reads, divisions by zero, assignments as conditions, and their like.
+//!
+//! Warnings are only for texts of the user, and only where there is no error: what is missing may be what would have made them go away.
+
+use super::Checker;
+use super::tree::{Expr, ExprKind, FunctionId, LocalId};
+use super::types::TypeId;
+use crate::ast::{self, BinaryOp, UnaryOp};
+use crate::limits::MAX_DIAGNOSTICS;
+use adumbra_ir::{Code, Diagnostic, Direction, Span};
+
+impl<'a> Checker<'a, '_> {
+    fn warn(&mut self, warning: Diagnostic) {
+        if !self.is_library && self.warnings.len() < MAX_DIAGNOSTICS {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Notes that a variable is mentioned, which is a reading of it unless it is taken back.
+    pub(super) fn mentioned(&mut self, local: LocalId) {
+        self.body.reads[local.0 as usize] += 1;
+    }
+
+    /// Takes back the mention of a variable that is only written there.
+    pub(super) fn only_written(&mut self, place: &Expr) {
+        let mut root = place;
+        while let ExprKind::Member(inner, _)
+        | ExprKind::Swizzle(inner, _)
+        | ExprKind::Index(inner, _) = root.kind
+        {
+            root = inner;
+        }
+        if let ExprKind::Local(local) = root.kind {
+            let reads = &mut self.body.reads[local.0 as usize];
+            *reads = reads.saturating_sub(1);
+        }
+    }
+
+    /// Warns of the variables of a function that are never read; not of outputs, parameters of shaders, and names that begin with `_`.
+    pub(super) fn unread_variables(&mut self, function: FunctionId) {
+        let declared = *self.declared(function);
+        let is_shader = declared.syntax.is_some_and(ast::Function::is_shader);
+        for index in 0..self.body.locals.len() {
+            let local = self.body.locals[index];
+            let param = declared.params.get(index);
+            let is_asked = match param {
+                Some(param) => !is_shader && param.direction == ast::Direction::In,
+                None => !self.body.facts[index].hoisted,
+            };
+            if !is_asked || self.body.reads[index] > 0 {
+                continue;
+            }
+            let text = self.text(local.name).to_owned();
+            if text.starts_with('_') {
+                continue;
+            }
+            let what = if param.is_some() {
+                "parameter"
+            } else {
+                "variable"
+            };
+            self.warn(
+                Diagnostic::new(
+                    Code::UnreadVariable,
+                    local.span,
+                    format!("the {what} `{text}` is never read"),
+                )
+                .here("never read")
+                .help(format!(
+                    "remove it, or call it `_{text}` if it is to stay unread"
+                )),
+            );
+        }
+    }
+
+    /// Warns of a division by a constant that is zero.
+    pub(super) fn zero_divisor(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) {
+        let ExprKind::Constant(bits) = b.kind else {
+            return;
+        };
+        let is_zero = match b.ty {
+            TypeId::FLOAT => f32::from_bits(bits) == 0.0,
+            _ => bits == 0,
+        };
+        if !matches!(op, BinaryOp::Div | BinaryOp::Rem) || !is_zero {
+            return;
+        }
+        let gives = match (a.ty.is_integer() && b.ty.is_integer(), op) {
+            (true, _) => "it gives 0, and a fault",
+            (false, BinaryOp::Div) => "it gives an infinity or NaN",
+            (false, _) => "it gives NaN",
+        };
+        self.warn(
+            Diagnostic::new(
+                Code::ZeroDivisor,
+                span,
+                format!("this divides by zero: {gives}"),
+            )
+            .here("divided by zero")
+            .label(b.span, "this is 0")
+            .help("divide by something else, or write the result that is meant"),
+        );
+    }
+
+    /// Warns of `1 / 2`, whose result is 0.
+    pub(super) fn lost_remainder(
+        &mut self,
+        op: BinaryOp,
+        a: &ast::Expr,
+        b: &ast::Expr,
+        span: Span,
+    ) {
+        let (Some(left), Some(right)) = (integer(a), integer(b)) else {
+            return;
+        };
+        if op != BinaryOp::Div || right == 0 || left % right == 0 {
+            return;
+        }
+        let (quotient, left, right) = (left / right, left as f32, right as f32);
+        self.warn(
+            Diagnostic::new(
+                Code::LostRemainder,
+                span,
+                format!("this is a division of integers, which gives {quotient}"),
+            )
+            .here("the remainder is lost")
+            .help(format!(
+                "write `{left:?} / {right:?}` for a float, or `{quotient}` if that is meant"
+            )),
+        );
+    }
+
+    /// Warns of `if (a = b)`; another pair of parentheses says that it is meant.
+    pub(super) fn assigned_condition(&mut self, syntax: &ast::Expr) {
+        let ast::ExprKind::Assign {
+            op: None, place, ..
+        } = syntax.kind
+        else {
+            return;
+        };
+        if place.span.start == syntax.span.start {
+            self.warn(
+                Diagnostic::new(
+                    Code::AssignedCondition,
+                    syntax.span,
+                    "this condition is an assignment",
+                )
+                .here("assigns, then asks whether the value is not 0")
+                .help("compare with `==`; if the assignment is meant, put parentheses around it"),
+            );
+        }
+    }
+
+    /// Warns of a derivative of what changes in steps alone.
+    pub(super) fn flat_derivative(&mut self, direction: Direction, value: &Expr, span: Span) {
+        if changes(value) != Changes::InSteps {
+            return;
+        }
+        let axis = match direction {
+            Direction::X => "x",
+            Direction::Y => "y",
+        };
+        self.warn(
+            Diagnostic::new(
+                Code::FlatDerivative,
+                span,
+                format!("this changes in steps, so its derivative along {axis} is 0"),
+            )
+            .here("always 0")
+            .label(value.span, "an integer, or rounded to one")
+            .help("take the derivative of what is rounded or converted, before that is done"),
+        );
+    }
+}
+
+/// A literal integer, perhaps under a sign.
+fn integer(syntax: &ast::Expr) -> Option<i64> {
+    match syntax.kind {
+        ast::ExprKind::Int(value) => Some(value.into()),
+        ast::ExprKind::Uint(value) => Some(value.into()),
+        ast::ExprKind::Unary(UnaryOp::Minus, inner) => Some(-integer(inner)?),
+        _ => None,
+    }
+}
+
+/// How a float changes from pixel to pixel, as far as the expression itself tells; of two ways the greater one counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Changes {
+    Never,
+    /// Its derivative is 0 by rule.
+    InSteps,
+    Perhaps,
+}
+
+fn changes(value: &Expr) -> Changes {
+    let all = |parts: &[Expr]| parts.iter().map(changes).max().unwrap_or(Changes::Never);
+    match value.kind {
+        ExprKind::Constant(_) | ExprKind::Constants(_) | ExprKind::Zero => Changes::Never,
+        ExprKind::Convert(_) => Changes::InSteps,
+        ExprKind::Splat(inner) | ExprKind::Swizzle(inner, _) => changes(inner),
+        ExprKind::Gather(parts) => all(parts),
+        ExprKind::Op(row, operands) if row.info().differentiable() => {
+            let carries = row.carries();
+            let smooth = operands.iter().zip(carries).filter(|(_, carries)| *carries);
+            let through = smooth.map(|(operand, _)| changes(operand)).max();
+            match (all(operands), through) {
+                (Changes::Never, _) => Changes::Never,
+                (_, through) => through.unwrap_or(Changes::InSteps).max(Changes::InSteps),
+            }
+        }
+        ExprKind::Op(..) => Changes::InSteps,
+        _ => Changes::Perhaps,
+    }
+}
