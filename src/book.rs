@@ -13,6 +13,8 @@ struct ErrorsE0110;
 struct ErrorsE0114;
 #[doc = include_str!("../docs/errors/E0505.md")]
 struct ErrorsE0505;
+#[doc = include_str!("../docs/errors/E0541.md")]
+struct ErrorsE0541;
 #[doc = include_str!("../docs/errors/E0543.md")]
 struct ErrorsE0543;
 #[doc = include_str!("../docs/errors/E0601.md")]

@@ -3,7 +3,7 @@
 //! A loop can make a tree as deep as its limit, and a sum of a closure with itself makes a tree whose leaves outnumber the memory of any
 //! machine. So nothing here recurses, and printing stops at [`MAX_SHOWN_NODES`].
 
-use crate::value::{HumanFloat, JsonFloat, View};
+use crate::value::{HostValue, HumanFloat, JsonFloat, View};
 use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
 use adumbra_ir::module::ClosureShape;
 use adumbra_ir::{Scalar, Type};
@@ -25,8 +25,8 @@ pub const MAX_SHOWN_NODES: usize = 1 << 16;
 /// let root = evaluator.output("c").and_then(|c| c.closure()).unwrap();
 /// let Some(Closure::Scale(weight, scaled)) = root.closure() else { panic!() };
 /// let Some(Closure::Leaf(leaf)) = scaled.closure() else { panic!() };
-/// let normal = leaf.args().next().and_then(|arg| arg.get::<[f32; 3]>());
-/// assert_eq!((weight, leaf.name(), normal), (0.5, "Lambert", Some([0.0, 1.0, 0.0])));
+/// assert_eq!((weight, leaf.name()), (0.5, "Lambert"));
+/// assert_eq!(leaf.get::<[f32; 3]>(0), Some([0.0, 1.0, 0.0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +73,12 @@ impl<'a> ClosureLeaf<'a> {
             rest = others;
             View::new(ty, words)
         })
+    }
+
+    /// An argument by its position, as a Rust value; `None` if there are not so many, or it is of another type. With a
+    /// [`ClosureRegistry`](crate::ClosureRegistry) both are known beforehand, and positions follow from names.
+    pub fn get<T: HostValue>(&self, position: usize) -> Option<T> {
+        self.args().nth(position)?.get()
     }
 
     /// The tree behind one of [`ClosureLeaf::args`] that is a closure; `None` for other arguments.

@@ -3,6 +3,7 @@
 use crate::arenas::Arenas;
 use crate::globals::GlobalsLayout;
 use crate::program::Program;
+use crate::registry::ClosureRegistry;
 use crate::sources::Sources;
 use crate::stats::{Clock, Phases};
 use adumbra_frontend::ast;
@@ -44,6 +45,7 @@ pub(crate) use front::{Front, Main};
 #[derive(Clone, Debug, Default)]
 pub struct Compiler {
     layout: GlobalsLayout,
+    closures: Option<Arc<ClosureRegistry>>,
     options: Options,
     arenas: Arenas,
 }
@@ -97,6 +99,7 @@ impl Compiler {
     pub fn new(layout: GlobalsLayout) -> Compiler {
         Compiler {
             layout,
+            closures: None,
             options: Options::default(),
             arenas: Arenas::default(),
         }
@@ -105,6 +108,12 @@ impl Compiler {
     /// The same with other options.
     pub fn with_options(mut self, options: Options) -> Compiler {
         self.options = options;
+        self
+    }
+
+    /// The same for a host that knows these closures and no others: shaders that make others, or give them other arguments, are refused.
+    pub fn with_closures(mut self, closures: impl Into<Arc<ClosureRegistry>>) -> Compiler {
+        self.closures = Some(closures.into());
         self
     }
 

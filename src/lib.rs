@@ -57,6 +57,7 @@ mod globals;
 mod group;
 mod includes;
 mod program;
+mod registry;
 pub mod render;
 mod sources;
 mod stats;
@@ -96,6 +97,7 @@ pub use globals::{
 pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
 pub use program::{CannotFold, Instance, Program};
+pub use registry::{ClosureRegistry, RegistryError};
 pub use sources::{Place, SourceFile, Sources};
 pub use stats::{Memory, Phases, Stats};
 pub use value::{HostValue, HumanFloat, JsonFloat, View};

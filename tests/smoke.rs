@@ -3,7 +3,7 @@
 use adumbra_fuzz::choices::{Choices, bytes_of_seed};
 use adumbra_fuzz::generate::soup;
 use adumbra_fuzz::oracle::chain::Chain;
-use adumbra_fuzz::oracle::{bytecode, source};
+use adumbra_fuzz::oracle::{bytecode, group, source};
 use adumbra_fuzz::targets::{self, TARGETS};
 use adumbra_fuzz::{Profile, Program};
 
@@ -23,7 +23,10 @@ fn smoke(name: &str, inputs: u64) {
 #[test]
 fn every_target_is_smoked_here() {
     let names: Vec<&str> = TARGETS.iter().map(|t| t.name).collect();
-    assert_eq!(names, ["source", "ir_text", "bytecode", "gradients"]);
+    assert_eq!(
+        names,
+        ["source", "ir_text", "bytecode", "gradients", "group"]
+    );
 }
 
 #[test]
@@ -44,6 +47,22 @@ fn bytecode_smoke() {
 #[test]
 fn gradients_smoke() {
     smoke("gradients", 100);
+}
+
+#[test]
+fn group_smoke() {
+    let (mut wires, mut points) = (0, 0);
+    for seed in 0..200 {
+        let compared = group::check(&bytes_of_seed(seed, 200 + (seed as usize * 97) % 1_500));
+        let compared = compared.unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+        wires += compared.wires;
+        points += compared.points;
+    }
+    println!("{wires} wires; units run by hand at {points} points");
+    assert!(
+        wires > 200 && points > 300,
+        "{wires} wires, {points} points"
+    );
 }
 
 #[test]

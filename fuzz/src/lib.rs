@@ -5,8 +5,8 @@
 //!
 //! - The tests `agreement`, `gradients` and `smoke` of the root package run a bounded number of programs.
 //! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600` runs everything for as long as one likes and prints its mix.
-//! - `cargo fuzz run --fuzz-dir fuzz/targets -s none source` runs one of the four targets ([`targets`]) under libFuzzer; it needs
-//!   `cargo install cargo-fuzz`, but no nightly compiler. The others are `ir_text`, `bytecode` and `gradients`.
+//! - `cargo fuzz run --fuzz-dir fuzz/targets -s none source` runs one of the five targets ([`targets`]) under libFuzzer; it needs
+//!   `cargo install cargo-fuzz`, but no nightly compiler. The others are `ir_text`, `bytecode`, `gradients` and `group`.
 //!
 //! A program that was found to disagree goes into `fuzz/regressions` once it is mended.
 

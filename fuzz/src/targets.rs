@@ -5,7 +5,9 @@ use crate::generate::{Profile, Program, soup};
 use crate::mix::Mix;
 use crate::oracle::chain::{Chain, NoChain, check_gradients};
 use crate::oracle::gradients::Compared;
-use crate::oracle::{bytecode as bytes_oracle, ir_text as ir_oracle, source as source_oracle};
+use crate::oracle::{
+    bytecode as bytes_oracle, group as group_oracle, ir_text as ir_oracle, source as source_oracle,
+};
 use adumbra_ir::text::{self, Spans};
 
 /// A target. Bytes that make it give an error are a finding, and so are those that make it panic.
@@ -18,7 +20,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     Target {
         name: "source",
         run: source,
@@ -34,6 +36,10 @@ pub const TARGETS: [Target; 4] = [
     Target {
         name: "gradients",
         run: gradients,
+    },
+    Target {
+        name: "group",
+        run: group,
     },
 ];
 
@@ -161,6 +167,14 @@ pub fn gradients(bytes: &[u8]) -> Result<(), String> {
     let program = Program::generate(bytes, Profile::GRADIENT);
     let found = check_gradients(&program, &mut Mix::default(), &mut Compared::default());
     found.map_err(|disagreement| disagreement.to_string())
+}
+
+/// Generated shaders wired to one another: compilations and engines agree, and the units do the same one by one.
+///
+/// # Errors
+/// What the oracle says.
+pub fn group(bytes: &[u8]) -> Result<(), String> {
+    group_oracle::check(bytes).map(|_| ())
 }
 
 fn chain(bytes: &[u8]) -> Result<Chain, String> {

@@ -110,6 +110,7 @@ codes! {
     ExposedTwice = 538 Error "a name that a group exposes twice";
     GroupFile = 539 Error "a group file that cannot be read";
     UnitSource = 540 Error "a unit whose text cannot be read";
+    UnknownClosure = 541 Error "a closure that the host does not know";
     GroupTooLarge = 543 Error "a group with too much in it";
     SourceTooLong = 601 Error "a source text that is too long";
     NestingTooDeep = 602 Error "too deeply nested";

@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use crate::entry;
+use crate::registry::ClosureRegistry;
 use crate::sources::Texts;
 use crate::stats::{Clock, Phases};
 use adumbra_frontend::ast::{self, Entry};
@@ -91,6 +92,7 @@ impl Compiler {
         let request = Request {
             files: &parsed.files,
             globals: &globals,
+            closures: self.closures.as_deref().map(ClosureRegistry::closures),
             entry: parsed.entry,
         };
         let mut checked = check::check(arena, interner, request);

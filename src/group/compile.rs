@@ -64,12 +64,20 @@ impl Compiler {
         }
     }
 
+    /// As [`lowered`](Compiler::lowered), of a group: its units linked.
+    ///
+    /// # Errors
+    /// As [`compile_group`](Compiler::compile_group).
+    pub fn lowered_group(&self, group: &Group) -> Result<Module, Findings> {
+        Ok(self.linked(group)?.0.module)
+    }
+
     /// As [`lineage`](Compiler::lineage), of a group.
     ///
     /// # Errors
     /// As [`compile_group`](Compiler::compile_group).
-    pub fn lineage_of_group(&self, group: &Group) -> Result<Vec<FunctionReport>, Findings> {
-        Ok(self.lineage_of(self.linked(group)?.0.module))
+    pub fn lineage_group(&self, group: &Group) -> Result<Vec<FunctionReport>, Findings> {
+        Ok(self.lineage_of(self.lowered_group(group)?))
     }
 
     /// The group as one module before any pass, with all its texts.

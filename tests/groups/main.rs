@@ -1,5 +1,6 @@
 //! Shader groups and instances over the public API: what is wired does what it would do by hand, in one program.
 
+mod closures;
 #[path = "../command/mod.rs"]
 mod command;
 mod errors;

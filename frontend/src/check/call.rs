@@ -248,7 +248,7 @@ impl<'a> Checker<'a, '_> {
             broken |= !holds;
             values.push(value);
         }
-        if broken {
+        if broken || !self.fit_registered(name, &mut values, span) {
             return Expr::error(span);
         }
         let params: Vec<TypeId> = values.iter().map(|value| value.ty).collect();

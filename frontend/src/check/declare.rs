@@ -9,21 +9,13 @@ use super::types::TypeId;
 use super::{Checker, Constant, Declared};
 use crate::ast::{self, ItemKind, TypeKeyword, TypeName};
 use crate::limits::{MAX_OVERLOADS, MAX_SHADER_SCALARS};
-use adumbra_ir::{Code, Diagnostic, Scalar, Span};
+use adumbra_ir::{Code, Diagnostic, Span};
 
 impl<'a> Checker<'a, '_> {
     /// Declares what the host offers.
     pub(super) fn declare_globals(&mut self, globals: &[(String, adumbra_ir::Type)]) {
         for (name, ty) in globals {
-            let ty = match ty {
-                adumbra_ir::Type::Scalar(Scalar::F32) => TypeId::FLOAT,
-                adumbra_ir::Type::Scalar(Scalar::I32) => TypeId::INT,
-                adumbra_ir::Type::Scalar(Scalar::U32) => TypeId::UINT,
-                adumbra_ir::Type::Scalar(Scalar::Bool) => TypeId::BOOL,
-                adumbra_ir::Type::Vector(n) => TypeId::floats(u32::from(*n)),
-                adumbra_ir::Type::Matrix(n) => TypeId::matrix(u32::from(*n)),
-                _ => TypeId::ERROR,
-            };
+            let ty = TypeId::of_host(ty).unwrap_or(TypeId::ERROR);
             let symbol = self.interner.intern(name);
             self.names.set_global(symbol, self.globals.len() as u32);
             self.globals.push((symbol, ty));

@@ -6,6 +6,7 @@
 
 pub mod builtin;
 mod call;
+mod closure;
 mod constant;
 mod convert;
 mod declare;
@@ -33,6 +34,7 @@ use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::module::Message;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
+pub use closure::RegisteredClosure;
 pub(crate) use convert::conversion;
 pub use convert::implicit;
 use names::Names;
@@ -49,6 +51,8 @@ pub struct Request<'a, 'c> {
     pub files: &'c [ast::File<'a>],
     /// The host's globals; no arrays, no closures.
     pub globals: &'c [(String, adumbra_ir::Type)],
+    /// The closures that the host knows; `None`: whatever there may be.
+    pub closures: Option<&'c [RegisteredClosure]>,
     /// Something typed into a session, for which an entry is made up.
     pub entry: Option<ast::Entry<'a>>,
 }
@@ -72,6 +76,9 @@ pub fn check<'a>(
 ) -> Checked<'a> {
     let mut checker = Checker::new(arena, interner);
     checker.declare_globals(request.globals);
+    if let Some(closures) = request.closures {
+        checker.register_closures(closures);
+    }
     checker.declare_files(request.files);
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
@@ -172,6 +179,8 @@ struct Checker<'a, 'c> {
     resources: Vec<ast::Name>,
     messages: Vec<Message>,
     closures: Vec<Shape>,
+    /// `None` if the host has no registry.
+    registry: Option<HashMap<Symbol, closure::Params>>,
     closure_numbers: HashMap<Shape, u32>,
     globals: Vec<(Symbol, TypeId)>,
     diagnostics: Vec<Diagnostic>,
@@ -200,6 +209,7 @@ impl<'a, 'c> Checker<'a, 'c> {
             resources: Vec::new(),
             messages: Vec::new(),
             closures: Vec::new(),
+            registry: None,
             closure_numbers: HashMap::new(),
             globals: Vec::new(),
             diagnostics: Vec::new(),

@@ -204,6 +204,26 @@ impl<'a> Checker<'a, '_> {
         );
     }
 
+    pub(super) fn unknown_closure(&mut self, name: ast::Name) {
+        let text = self.text(name.symbol).to_owned();
+        let known = self.registry.iter().flatten();
+        let mut known: Vec<&str> = known.map(|(&name, _)| self.text(name)).collect();
+        known.sort_unstable();
+        let help = match self.closest(&text, known.iter().copied()) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("it knows {}", listed(known.into_iter())),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::UnknownClosure,
+                name.span,
+                format!("the host knows no closure `{text}`"),
+            )
+            .here("not known")
+            .help(help),
+        );
+    }
+
     /// The known name that is closest to `text`, if any is close.
     fn closest<'n>(&self, text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
         let asked = self.diagnostics.len();

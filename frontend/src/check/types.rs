@@ -54,6 +54,23 @@ impl TypeId {
         TypeId(TypeId::FLOAT.0 + count - 1)
     }
 
+    /// The type that a host means; `None` for arrays and structs, which only texts declare.
+    pub fn of_host(ty: &adumbra_ir::Type) -> Option<TypeId> {
+        Some(match ty {
+            adumbra_ir::Type::Scalar(scalar) => match scalar {
+                Scalar::F32 => TypeId::FLOAT,
+                Scalar::I32 => TypeId::INT,
+                Scalar::U32 => TypeId::UINT,
+                Scalar::Bool => TypeId::BOOL,
+                Scalar::Closure => TypeId::CLOSURE,
+                Scalar::Resource => TypeId::RESOURCE,
+            },
+            adumbra_ir::Type::Vector(n) => TypeId::floats(u32::from(*n)),
+            adumbra_ir::Type::Matrix(n) => TypeId::matrix(u32::from(*n)),
+            adumbra_ir::Type::Array(..) | adumbra_ir::Type::Struct(_) => return None,
+        })
+    }
+
     /// Whether it is `bool`, `int`, `uint` or `float`.
     pub const fn is_number(self) -> bool {
         matches!(

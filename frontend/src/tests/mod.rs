@@ -56,6 +56,7 @@ fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let request = Request {
         files: &[file],
         globals: &globals(),
+        closures: None,
         entry: None,
     };
     let checked = check(&arena, &mut interner, request);
@@ -156,6 +157,7 @@ fn entry(text: &str) -> Result<Vec<(Given, Vec<Slot>)>, Vec<Diagnostic>> {
     let request = Request {
         files: &[],
         globals: &globals(),
+        closures: None,
         entry: Some(*entry),
     };
     let checked = check(&arena, &mut interner, request);

@@ -270,6 +270,23 @@ impl Generator<'_> {
             parameters.push("float gain = 0.75".to_owned());
             self.scope.declare("gain", &Ty::Float, false);
         }
+        if self.profile.inputs {
+            for i in 0..self.choices.between(1, 4) {
+                let (ty, default) = match self.choices.weighted(&[5, 3, 2, 1, 2]) {
+                    1 => {
+                        let n = self.choices.between(2, 4) as usize;
+                        (Ty::Vector(n), format!(" = float{n}(0.375)"))
+                    }
+                    2 => (Ty::Int, " = 2".to_owned()),
+                    3 => (Ty::Bool, " = true".to_owned()),
+                    4 => (Ty::Closure, String::new()),
+                    _ => (Ty::Float, " = 0.625".to_owned()),
+                };
+                let name = format!("i{i}");
+                parameters.push(format!("{} {name}{default}", ty.text(&self.structs)));
+                self.scope.declare(&name, &ty, false);
+            }
+        }
         let mut outputs = vec![("o0".to_owned(), Ty::Float)];
         for i in 1..=self.choices.between(0, 3) {
             let ty = match self.choices.one_in(8) {

@@ -5,6 +5,7 @@
 //! NaN everywhere would agree with anything.
 
 mod expression;
+pub mod graph;
 mod item;
 mod point;
 mod range;
@@ -27,6 +28,8 @@ pub struct Profile {
     pub shadows: bool,
     /// Whether untamed values, indices out of range, divisions by zero and endless loops occur.
     pub wild: bool,
+    /// Whether the shader has inputs of several types, to be fed by other shaders.
+    pub inputs: bool,
 }
 
 impl Profile {
@@ -34,12 +37,20 @@ impl Profile {
     pub const ANY: Profile = Profile {
         shadows: true,
         wild: true,
+        inputs: false,
     };
 
     /// Programs whose outputs can be differentiated numerically.
     pub const GRADIENT: Profile = Profile {
         shadows: false,
         wild: false,
+        inputs: false,
+    };
+
+    /// Units of groups.
+    pub const UNIT: Profile = Profile {
+        inputs: true,
+        ..Profile::ANY
     };
 }
 

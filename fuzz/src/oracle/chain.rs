@@ -69,12 +69,24 @@ impl Chain {
         let sources = Sources::new("fuzz.adu", source);
         let refused = |findings: adumbra::Findings| NoChain::Refused(findings.to_string());
         let lowered = compiler(&MODES[0]).lowered(&sources).map_err(refused)?;
+        Chain::of(lowered, |mode| compiler(mode).compile(&sources))
+    }
+
+    /// The same of what was lowered already.
+    ///
+    /// # Errors
+    /// If a mode refuses it, or a stage breaks an invariant.
+    pub fn of(
+        lowered: Module,
+        compile: impl Fn(&Mode) -> Result<Arc<adumbra::Program>, adumbra::Findings>,
+    ) -> Result<Chain, NoChain> {
+        let refused = |findings: adumbra::Findings| NoChain::Refused(findings.to_string());
         adumbra_ir::verify(&lowered).map_err(|v| NoChain::Broken(format!("lowering: {}", v[0])))?;
         modes::round_trip(&lowered).map_err(NoChain::Broken)?;
         let (mut compiled, mut programs) = (Vec::new(), Vec::new());
         for mode in &MODES {
             let module = modes::compile(&lowered, mode).map_err(NoChain::Broken)?;
-            let program = compiler(mode).compile(&sources).map_err(refused)?;
+            let program = compile(mode).map_err(refused)?;
             if program.module() != Some(&module) {
                 let what = format!("{}: two compilations make two modules", mode.name);
                 return Err(NoChain::Broken(what));

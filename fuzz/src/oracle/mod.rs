@@ -3,6 +3,7 @@
 pub mod bytecode;
 pub mod chain;
 pub mod gradients;
+pub mod group;
 pub mod idle;
 pub mod ir_text;
 pub mod modes;

@@ -101,7 +101,7 @@ fn stage(
             return Ok(Ok(lanes_of(args, &compiler.lineage(sources)?)));
         }
         (Stage::Lineage, Input::Group(group)) => {
-            return Ok(Ok(lanes_of(args, &compiler.lineage_of_group(group)?)));
+            return Ok(Ok(lanes_of(args, &compiler.lineage_group(group)?)));
         }
         (_, Input::Texts(sources)) => compiler.compile(sources)?,
         (_, Input::Group(group)) => compiler.compile_group(group)?,

@@ -1,0 +1,86 @@
+//! Closures that the host has registered: which there are, and what they take. Without a registry anything goes.
+
+use super::Checker;
+use super::convert::Purpose;
+use super::tree::Expr;
+use super::types::TypeId;
+use crate::ast;
+use crate::interner::Symbol;
+use adumbra_ir::{Code, Diagnostic, Span, Type};
+
+/// A closure that the host knows: its name, and the names and types of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisteredClosure {
+    /// Its name in `make_closure<name>`.
+    pub name: String,
+    /// Names and types, of which [`RegisteredClosure::takes`] says which are possible.
+    pub params: Vec<(String, Type)>,
+}
+
+impl RegisteredClosure {
+    /// Whether a closure can have a parameter of that type: anything but arrays and structs.
+    pub fn takes(ty: &Type) -> bool {
+        TypeId::of_host(ty).is_some()
+    }
+}
+
+/// The parameters of a registered closure.
+pub(super) type Params = Vec<(Symbol, TypeId)>;
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn register_closures(&mut self, closures: &[RegisteredClosure]) {
+        for closure in closures {
+            let name = self.interner.intern(&closure.name);
+            let params = closure.params.iter();
+            let params = params.map(|(name, ty)| {
+                let ty = TypeId::of_host(ty).expect("the host registers what closures take");
+                (self.interner.intern(name), ty)
+            });
+            let params = params.collect();
+            self.registry.get_or_insert_default().insert(name, params);
+        }
+        self.names.grow(self.interner.len());
+    }
+
+    /// Converts arguments to what a registered closure takes, and says whether that could be done.
+    pub(super) fn fit_registered(
+        &mut self,
+        name: ast::Name,
+        values: &mut [Expr<'a>],
+        span: Span,
+    ) -> bool {
+        let Some(registry) = &self.registry else {
+            return true;
+        };
+        let Some(params) = registry.get(&name.symbol).cloned() else {
+            self.unknown_closure(name);
+            return false;
+        };
+        if params.len() != values.len() {
+            let shown = params.iter().map(|&(name, ty)| {
+                format!("{} {}", self.types.name(ty, self.interner), self.text(name))
+            });
+            let shown: Vec<String> = shown.collect();
+            let text = self.text(name.symbol);
+            let plural = if params.len() == 1 { "" } else { "s" };
+            let message = format!(
+                "the closure `{text}` takes {} argument{plural}, and {} are given",
+                params.len(),
+                values.len()
+            );
+            let help = format!("write `make_closure<{text}>({})`", shown.join(", "));
+            self.report(
+                Diagnostic::new(Code::ArgumentCount, span, message)
+                    .here("does not fit")
+                    .help(help),
+            );
+            return false;
+        }
+        let mut fits = true;
+        for (value, (param, ty)) in values.iter_mut().zip(params) {
+            *value = self.convert(*value, ty, Purpose::Argument(name.symbol, param));
+            fits &= !value.is_error();
+        }
+        fits
+    }
+}

@@ -1,0 +1,272 @@
+//! A group does what its units do one by one, and all compilations and engines agree on it.
+//!
+//! Whoever runs units by hand hands values on without shadows, so the group is held against that without derivatives. With derivatives it is
+//! held against itself, as any program is: compiled in every mode, run by every engine.
+
+use super::chain::{self, Chain, NoChain};
+use super::modes::MODES;
+use super::observed::{Extent, Observed, Output};
+use super::reference::{Recorder, limits};
+use crate::choices::Choices;
+use crate::generate::graph::{Face, Feed, Graph, converted};
+use crate::generate::{Point, Profile, Program};
+use adumbra::{
+    Engine, Evaluator, Group, Host, Instance, SampleRequest, Sampled, Scalar, Sources, Type, View,
+};
+use adumbra_ir::host::Faults;
+use adumbra_ir::module::{MessageId, TextureId};
+use std::sync::Arc;
+
+/// Bytes that the graph is made from; the others make the shaders.
+const GRAPH_BYTES: usize = 96;
+
+/// Points that are looked at.
+const POINTS: u64 = 2;
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Wires between units that something exposed depends on.
+    pub wires: usize,
+    /// Points at which the units were run by hand, to their end.
+    pub points: usize,
+}
+
+/// Checks the group that these bytes stand for.
+///
+/// # Errors
+/// What does not agree, with the shaders and the graph.
+pub fn check(bytes: &[u8]) -> Result<Compared, String> {
+    let (head, rest) = bytes.split_at(bytes.len().min(GRAPH_BYTES));
+    let mut choices = Choices::new(head);
+    let count = choices.between(1, 3) as usize;
+    let shaders: Vec<Program> = (0..count)
+        .map(|k| {
+            let part = &rest[rest.len() * k / count..rest.len() * (k + 1) / count];
+            Program::generate(part, Profile::UNIT)
+        })
+        .collect();
+    let texts: Vec<Sources> = (shaders.iter())
+        .map(|shader| Sources::new("unit.adu", shader.source.as_str()))
+        .collect();
+    let described = |what: String, graph: &Graph| {
+        let texts: Vec<&str> = shaders.iter().map(|s| s.source.as_str()).collect();
+        format!("{what}\n{graph:#?}\n{}", texts.join("\n// ---\n"))
+    };
+
+    // Without derivatives.
+    let off = &MODES[MODES.len() - 1];
+    let alone: Result<Vec<_>, _> = texts
+        .iter()
+        .map(|t| chain::compiler(off).compile(t))
+        .collect();
+    let alone = alone
+        .map_err(|e| described(format!("refused though generated: {e}"), &Graph::default()))?;
+    let faces: Vec<Face> = alone.iter().map(|program| face(program)).collect();
+    let graph = Graph::generate(&mut choices, &faces);
+    let group = group(&graph, &faces, &texts, &alone);
+
+    let lowered = chain::compiler(&MODES[0]).lowered_group(&group);
+    let lowered =
+        lowered.map_err(|e| described(format!("refused though generated: {e}"), &graph))?;
+    let chain = Chain::of(lowered, |mode| chain::compiler(mode).compile_group(&group));
+    let chain = chain.map_err(|no| {
+        let (NoChain::Refused(what) | NoChain::Broken(what)) = no;
+        described(what, &graph)
+    })?;
+    let points: Vec<Point> = (0..POINTS).map(|k| shaders[0].point(k)).collect();
+    (chain.agree(&points))
+        .map_err(|(point, what)| described(format!("point {point}: {what}"), &graph))?;
+    chain
+        .survive_bytes(&points[0])
+        .map_err(|what| described(what, &graph))?;
+
+    let needed = graph.needed();
+    let mut compared = Compared::default();
+    let units = graph
+        .units
+        .iter()
+        .zip(&needed)
+        .filter(|(_, needed)| **needed);
+    let feeds = units.flat_map(|(unit, _)| &unit.inputs);
+    compared.wires = feeds
+        .filter(|feed| matches!(feed, Feed::Wire { .. }))
+        .count();
+    let linked = &chain.programs[MODES.len() - 1];
+    for point in &points {
+        let Some(by_hand) = by_hand(&graph, &needed, &alone, linked, point) else {
+            continue;
+        };
+        let mut found = chain::observe(linked, Engine::Point, point)?;
+        if found.faults.iter().any(|fault| fault.kind.stops()) {
+            continue;
+        }
+        // Texts are numbered otherwise, closures cannot be handed on by hand, and messages are numbered anew.
+        (found.faults, found.more_faults, found.closures) = (Vec::new(), 0, Vec::new());
+        found.messages.iter_mut().for_each(|said| said.1 = 0);
+        if let Some(difference) = by_hand.difference(&found, Extent::All) {
+            return Err(described(
+                format!("by hand, and linked: {difference}"),
+                &graph,
+            ));
+        }
+        compared.points += 1;
+    }
+    Ok(compared)
+}
+
+fn face(program: &adumbra::Program) -> Face {
+    Face {
+        inputs: (program.inputs().iter())
+            .map(|input| (input.name.clone(), input.ty.clone()))
+            .collect(),
+        outputs: (program.outputs().iter())
+            .map(|output| (output.name.clone(), output.ty.clone()))
+            .collect(),
+    }
+}
+
+/// What a unit's texture is called.
+fn texture(unit: usize, binds: bool, name: &str) -> String {
+    match binds {
+        true => format!("unit {unit}'s {name}"),
+        false => name.to_owned(),
+    }
+}
+
+fn group(
+    graph: &Graph,
+    faces: &[Face],
+    texts: &[Sources],
+    alone: &[Arc<adumbra::Program>],
+) -> Group {
+    let mut group = Group::new();
+    for (k, unit) in graph.units.iter().enumerate() {
+        let name = format!("u{k}");
+        group.unit(&name, &texts[unit.shader], "main");
+        for ((input, ty), feed) in faces[unit.shader].inputs.iter().zip(&unit.inputs) {
+            match feed {
+                Feed::Default => {}
+                Feed::Value(words) => {
+                    group.set_view(&name, input, View::new(ty, words));
+                }
+                Feed::Wire {
+                    unit: from,
+                    output,
+                    component,
+                } => {
+                    let (output, _) = &faces[graph.units[*from].shader].outputs[*output];
+                    let path = match component {
+                        Some(at) => format!("{output}.{}", &"xyzw"[*at as usize..][..1]),
+                        None => output.clone(),
+                    };
+                    group.connect((&format!("u{from}"), &path), (&name, input));
+                }
+            }
+        }
+        for old in alone[unit.shader].textures() {
+            group.bind_texture(&name, old, &texture(k, unit.binds, old));
+        }
+    }
+    for (k, &(unit, output)) in graph.exposed.iter().enumerate() {
+        let (output, _) = &faces[graph.units[unit].shader].outputs[output];
+        group.expose_output(&format!("e{k}"), (&format!("u{unit}"), output));
+    }
+    group
+}
+
+/// Hands requests on under the numbers that textures have in the group.
+struct Renamed<'r> {
+    numbers: Vec<TextureId>,
+    recorder: &'r mut Recorder,
+}
+
+impl Host for Renamed<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        let texture = self.numbers[request.texture.index()];
+        self.recorder.sample(&SampleRequest {
+            texture,
+            ..*request
+        })
+    }
+
+    fn message(&mut self, _: MessageId, args: &[u32]) {
+        self.recorder.message(MessageId(0), args);
+    }
+}
+
+/// Runs the units one by one; `None` if one is stopped.
+fn by_hand(
+    graph: &Graph,
+    needed: &[bool],
+    alone: &[Arc<adumbra::Program>],
+    linked: &adumbra::Program,
+    point: &Point,
+) -> Option<Observed> {
+    let mut recorder = Recorder::default();
+    let mut given: Vec<Vec<Vec<u32>>> = Vec::new();
+    for (k, unit) in graph.units.iter().enumerate() {
+        given.push(Vec::new());
+        if !needed[k] {
+            continue;
+        }
+        let program = &alone[unit.shader];
+        let mut instance = Instance::new(program);
+        for (input, feed) in program.inputs().iter().zip(&unit.inputs) {
+            let words = match feed {
+                Feed::Default => continue,
+                _ if matches!(input.ty, Type::Scalar(Scalar::Closure)) => continue,
+                Feed::Value(words) => words.clone(),
+                Feed::Wire {
+                    unit: from,
+                    output,
+                    component,
+                } => {
+                    let words = &given[*from][*output];
+                    let ty = &alone[graph.units[*from].shader].outputs()[*output].ty;
+                    let words = match component {
+                        Some(at) => converted(&words[*at as usize..][..1], &Type::FLOAT, &input.ty),
+                        None => converted(words, ty, &input.ty),
+                    };
+                    words.expect("only what converts is wired")
+                }
+            };
+            let set = instance.set_view(&input.name, View::new(&input.ty, &words));
+            set.expect("the input is there");
+        }
+        let names = program.textures().iter();
+        let names = names.map(|old| texture(k, unit.binds, old));
+        let number = |name: String| linked.textures().iter().position(|known| *known == name);
+        let numbers = names.map(|name| TextureId(number(name).map_or(u32::MAX, |at| at as u32)));
+        let mut host = Renamed {
+            numbers: numbers.collect(),
+            recorder: &mut recorder,
+        };
+        let evaluator = Evaluator::with(&instance, Engine::Point, limits());
+        let mut evaluator = evaluator.expect("the point engine runs everything");
+        evaluator.evaluate(&chain::place(program, point), &mut host);
+        evaluator.faults().stopped().is_none().then_some(())?;
+        let outputs = evaluator.outputs();
+        given[k] = outputs.map(|o| o.value().words().collect()).collect();
+    }
+    let mut outputs = Vec::new();
+    for &(unit, output) in &graph.exposed {
+        let ty = &alone[graph.units[unit].shader].outputs()[output].ty;
+        let mut words = given[unit][output].iter();
+        ty.for_each_scalar(&mut |ty| {
+            let &value = words.next().expect("one word for each scalar");
+            let value = if ty == Scalar::Closure { 0 } else { value };
+            outputs.push(Output {
+                ty,
+                value,
+                shadows: [0; 2],
+            });
+        });
+    }
+    Some(Observed::new(
+        outputs,
+        &recorder,
+        &Faults::default(),
+        Vec::new(),
+    ))
+}

@@ -1,0 +1,109 @@
+//! The closures that a host knows, for the compiler to hold shaders to.
+
+use adumbra_frontend::check::RegisteredClosure;
+use adumbra_ir::Type;
+use std::fmt;
+
+/// The closures that a host knows: a name each, with names and types of the parameters.
+///
+/// A compiler that has one ([`Compiler::with_closures`](crate::Compiler::with_closures)) refuses other closures, with the name that was
+/// probably meant, and arguments that do not fit; an int given for a float is converted. So every leaf of a tree has the arguments that the
+/// registry says, and their positions can be found once, by name.
+///
+/// ```
+/// use adumbra::{Closure, ClosureRegistry, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
+/// let registry = ClosureRegistry::new()
+///     .with("Lambert", &[("normal", Type::Vector(3))])?
+///     .with("glow", &[("tint", Type::Vector(3)), ("strength", Type::FLOAT)])?;
+/// let strength = registry.position("glow", "strength").unwrap();
+/// let compiler = Compiler::new(GlobalsLayout::new()).with_closures(registry);
+///
+/// let text = "shader s(out closure c) { c = make_closure<glow>(color(1, 0.5, 0), 2); }";
+/// let program = compiler.compile(&Sources::new("s.adu", text))?;
+/// let mut evaluator = Evaluator::new(&Instance::new(&program));
+/// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+/// let root = evaluator.output("c").and_then(|c| c.closure()).unwrap();
+/// let Some(Closure::Leaf(glow)) = root.closure() else { panic!() };
+/// assert_eq!(glow.get::<f32>(strength), Some(2.0));
+///
+/// let wrong = Sources::new("w.adu", "shader w(out closure c) { c = make_closure<Lambart>(float3(0, 1, 0)); }");
+/// let findings = compiler.compile(&wrong).unwrap_err();
+/// assert_eq!(findings.diagnostics[0].help.as_deref(), Some("did you mean `Lambert`?"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClosureRegistry {
+    closures: Vec<RegisteredClosure>,
+}
+
+/// Why a closure cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RegistryError {
+    /// A closure of this name is there already.
+    Twice(String),
+    /// Two parameters of the closure have this name.
+    ParameterTwice(String),
+    /// A parameter cannot be of that type.
+    Type(String),
+}
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegistryError::Twice(name) => write!(f, "the closure `{name}` is registered twice"),
+            RegistryError::ParameterTwice(name) => write!(f, "two parameters are called `{name}`"),
+            RegistryError::Type(ty) => write!(
+                f,
+                "a closure's parameter cannot be of type `{ty}`: arrays and structs are taken apart"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RegistryError {}
+
+impl ClosureRegistry {
+    /// A host that knows no closures.
+    pub fn new() -> ClosureRegistry {
+        ClosureRegistry::default()
+    }
+
+    /// One closure more, with its parameters in order.
+    ///
+    /// # Errors
+    /// If the name is there already, two parameters have one name, or one is of a type that closures cannot take.
+    pub fn with(
+        mut self,
+        name: &str,
+        params: &[(&str, Type)],
+    ) -> Result<ClosureRegistry, RegistryError> {
+        if self.closures.iter().any(|closure| closure.name == name) {
+            return Err(RegistryError::Twice(name.to_owned()));
+        }
+        for (index, (param, ty)) in params.iter().enumerate() {
+            if params[..index].iter().any(|(earlier, _)| earlier == param) {
+                return Err(RegistryError::ParameterTwice((*param).to_owned()));
+            }
+            if !RegisteredClosure::takes(ty) {
+                return Err(RegistryError::Type(ty.to_string()));
+            }
+        }
+        self.closures.push(RegisteredClosure {
+            name: name.to_owned(),
+            params: (params.iter())
+                .map(|(name, ty)| ((*name).to_owned(), ty.clone()))
+                .collect(),
+        });
+        Ok(self)
+    }
+
+    /// Where among a closure's arguments a parameter stands; `None` if there is no such closure or parameter.
+    pub fn position(&self, closure: &str, param: &str) -> Option<usize> {
+        let closure = self.closures.iter().find(|known| known.name == closure)?;
+        closure.params.iter().position(|(name, _)| name == param)
+    }
+
+    pub(crate) fn closures(&self) -> &[RegisteredClosure] {
+        &self.closures
+    }
+}
