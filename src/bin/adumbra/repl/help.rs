@@ -96,9 +96,29 @@ const CALLED: &[Page] = &[
         "the colour of a texture, for which the host is given u and v with their four derivatives. It has none itself",
     ),
     page(
+        "texture2d_sample_grad",
+        "texture2d_sample_grad<name>(u, v, dudx, dvdx, dudy, dvdy)  texture2d_sample_grad<name>(uv, ddx, ddy)",
+        "as `texture2d_sample`, with derivatives of your choice",
+    ),
+    page(
+        "texture2d_sample_level",
+        "texture2d_sample_level<name>(u, v, level)  texture2d_sample_level<name>(uv, level)",
+        "as `texture2d_sample`, from a mip level of your choice",
+    ),
+    page(
         "texture2d_sample_alpha",
-        "texture2d_sample_alpha<name>(u, v)  texture2d_sample_alpha<name>(uv)",
-        "the alpha of a texture, as `texture2d_sample`",
+        "texture2d_sample_alpha<name>(…)",
+        "the alpha of a texture, as `texture2d_sample`; `_grad` and `_level` may follow here too",
+    ),
+    page(
+        "texture2d_sample_alpha_grad",
+        "texture2d_sample_alpha_grad<name>(…)",
+        "the alpha of a texture, as `texture2d_sample_grad`",
+    ),
+    page(
+        "texture2d_sample_alpha_level",
+        "texture2d_sample_alpha_level<name>(…)",
+        "the alpha of a texture, as `texture2d_sample_level`",
     ),
 ];
 
@@ -255,6 +275,7 @@ pub fn topics() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adumbra_frontend::token::Kind;
 
     #[test]
     fn every_op_has_a_page() {
@@ -270,7 +291,11 @@ mod tests {
         for topic in topics() {
             assert!(!pages(topic).is_empty(), "{topic}");
         }
-        for name in builtin::names().chain(adumbra_stdlib::names()) {
+        let keywords = Kind::KEYWORDS.iter().filter(|kind| kind.takes_name());
+        for name in builtin::names()
+            .chain(adumbra_stdlib::names())
+            .chain(keywords.map(|kind| kind.text()))
+        {
             assert!(
                 overview.split_whitespace().any(|word| word == name),
                 "{name}"
