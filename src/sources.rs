@@ -18,7 +18,7 @@ pub struct Sources {
 
 heap_of! {
     Sources { files }
-    SourceFile { name, text, lines }
+    SourceFile { name, text, lines, included }
 }
 
 /// Neighbouring texts of a compilation: those that one shader is made from, the first of which holds it.

@@ -53,8 +53,8 @@ fn trees_of_every_shape() {
         ),
         (
             "c = many(make_closure<a>(), 2);",
-            "0 + a() + a()",
-            r#"{"add":[{"add":[null,{"closure":"a","args":[]}]},{"closure":"a","args":[]}]}"#,
+            "a() + a()",
+            r#"{"add":[{"closure":"a","args":[]},{"closure":"a","args":[]}]}"#,
         ),
     ] {
         let body = body.replace("closure()", "empty");

@@ -75,6 +75,17 @@ pub struct Param<'a> {
     pub span: Span,
 }
 
+impl Param<'_> {
+    /// The way its value travels in a call. An `out` parameter can be read before it is written, so it brings the caller's value as `inout`
+    /// does, unless it starts with a default.
+    pub fn travels(&self) -> ast::Direction {
+        match self.direction {
+            ast::Direction::Out if self.default.is_none() => ast::Direction::InOut,
+            direction => direction,
+        }
+    }
+}
+
 /// A variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Local {

@@ -31,10 +31,11 @@ impl<'a> Body<'_, '_, 'a> {
             }
             let access = self.access(arg);
             let mut values = Values::new();
-            if param.direction == Direction::InOut || self.types().has_arrays(param.ty) {
+            let travels = param.travels();
+            if travels == Direction::InOut || self.types().has_arrays(param.ty) {
                 values = self.read(&access, span);
                 for (leaf, slot) in self.leaves(param.ty).iter().zip(&values) {
-                    match (leaf.len, param.direction) {
+                    match (leaf.len, travels) {
                         (0, Direction::InOut) => scalars.push(slot.value()),
                         (0, _) => {}
                         _ => arrays.push(slot.array()),

@@ -207,9 +207,17 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         self.builder.function_mut().members = members;
         // Only now, since array parameters come before all other arrays and parameters before all instructions.
         for param in function.params {
-            if param.direction == Direction::Out {
+            if self.direction(param) == Direction::Out {
                 self.start_output(param);
             }
+        }
+    }
+
+    /// The way a parameter's value travels: an entry is not called, so its outputs bring nothing.
+    fn direction(&self, param: &Param) -> Direction {
+        match self.is_entry {
+            true => param.direction,
+            false => param.travels(),
         }
     }
 
@@ -218,7 +226,7 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         Member {
             name: self.shared.interner.name(param.name).to_owned(),
             ty: self.types().host(param.ty, self.shared.interner),
-            mode: mode(param.direction),
+            mode: mode(self.direction(param)),
             params: range(before.params, after.params),
             results: range(before.results, after.results),
             arrays: range(before.arrays, after.arrays),
@@ -227,20 +235,21 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
 
     fn param(&mut self, param: &Param, counts: &mut Counts) {
         let first = self.first_slot(param.local);
+        let direction = param.travels();
         for (slot, &leaf) in (first..).zip(self.leaves(param.ty)) {
             if leaf.len > 0 {
                 let name = self.environment.name(slot);
-                let array = self.new_array(leaf, Some(mode(param.direction)), param.span, name);
+                let array = self.new_array(leaf, Some(mode(direction)), param.span, name);
                 self.environment.set(slot, array.into());
                 counts.arrays += 1;
                 continue;
             }
-            if param.direction != Direction::Out {
+            if direction != Direction::Out {
                 let value = self.builder.param(leaf.scalar, param.span);
                 self.set(slot, value);
                 counts.params += 1;
             }
-            if param.direction != Direction::In {
+            if direction != Direction::In {
                 self.add_result(leaf.scalar);
                 counts.results += 1;
             }

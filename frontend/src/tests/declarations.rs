@@ -99,7 +99,7 @@ fn members_say_what_belongs_together() {
         [
             ("v", Mode::In, (0, 3), (1, 0), (0, 0)),
             ("t", Mode::InOut, (3, 1), (1, 1), (0, 1)),
-            ("o", Mode::Out, (4, 0), (2, 1), (1, 0)),
+            ("o", Mode::InOut, (4, 1), (2, 1), (1, 0)),
             ("return", Mode::Return, (0, 0), (0, 1), (1, 1)),
         ]
     );

@@ -164,7 +164,7 @@ fn habits_of_other_languages_are_told_the_word_to_use() {
         ("static float x;", "remove it"),
         ("x = 'a';", "`\"…\"`"),
         ("x = \u{201c}a\u{201d};", "`\"`"),
-        ("#include <math.h>", "`--with FILE`"),
+        ("#include <math.h>", "`#include \"file.adu\"`"),
     ] {
         let text = format!("void f() {{\n{inside}\n}}");
         let first = first(&text);
