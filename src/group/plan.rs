@@ -3,20 +3,17 @@
 //! All that is wrong is collected, up to [`MAX_DIAGNOSTICS`] findings; a unit whose shader has errors of its own is passed over in silence.
 //! Nothing recurses: a chain of units of any length is fine.
 
-use super::port::{self, Part, mend, wires};
+mod names;
+mod order;
+
+use super::port::{Part, mend, wires};
 use super::{Connection, Exposed, Group, Port, value};
 use adumbra_frontend::limits::{MAX_DIAGNOSTICS, MAX_SHADER_SCALARS};
 use adumbra_ir::link::Feed;
 use adumbra_ir::module::{Input, Output};
 use adumbra_ir::{Code, Diagnostic, Module, Op, Scalar, Span, Type};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
-
-/// Most names that one unknown name is compared with.
-const MAX_COMPARED: usize = 10_000;
-
-/// Longest name that is compared, in bytes.
-const MAX_LENGTH: usize = 64;
+use names::{closest, listed};
+use std::collections::HashMap;
 
 /// Most names that a help or message lists.
 const MAX_LISTED: usize = 8;
@@ -217,102 +214,6 @@ impl Planner<'_> {
                 self.numbers.insert(name, number);
             }
         }
-    }
-
-    /// The port that a name means; reported if there is none. `None` as well if its unit has errors of its own.
-    fn resolve(&mut self, port: &Port, side: Side) -> Option<Place> {
-        let Port {
-            unit: name,
-            path,
-            span,
-        } = port;
-        let Some(&unit) = self.numbers.get(name.as_str()) else {
-            let names = self.group.units.iter().map(|unit| unit.name.as_str());
-            let help = match closest(name, names.clone()) {
-                Some(known) => format!("did you mean `{known}`?"),
-                None => match listed(names) {
-                    Some(list) => format!("add it, or take one of {list}"),
-                    None => "add it; the group has no units".to_owned(),
-                },
-            };
-            let message = format!("there is no unit `{name}`");
-            self.report(
-                Diagnostic::new(Code::UnknownUnit, *span, message)
-                    .here("not in the group")
-                    .help(help),
-            );
-            return None;
-        };
-        let module = self.modules[unit]?;
-        let (first, rest) = match path.split_once('.') {
-            Some((first, rest)) => (first, Some(rest)),
-            None => (path.as_str(), None),
-        };
-        let mut at = 0;
-        for (known, ty) in side.ports(module) {
-            if known != first {
-                at += ty.scalar_count() as u32;
-                continue;
-            }
-            return match port::part(ty, rest) {
-                Ok(part) => Some(Place {
-                    unit,
-                    part: Part {
-                        first: at + part.first,
-                        ..part
-                    },
-                }),
-                Err((passed, ty)) => {
-                    self.no_part(port, first.len() + passed, &ty);
-                    None
-                }
-            };
-        }
-        self.no_port(port, first, side, module);
-        None
-    }
-
-    /// `passed`: how much of the path leads somewhere, to a value of that type.
-    fn no_part(&mut self, port: &Port, passed: usize, ty: &Type) {
-        let passed = port.path[..passed].trim_end_matches('.');
-        let rest = port.path[passed.len()..].trim_start_matches('.');
-        let wanted = rest.split('.').next().unwrap_or_default();
-        let message = format!(
-            "`{}.{passed}` is `{ty}` and has no part `{wanted}`",
-            port.unit
-        );
-        let parts = port::parts(ty);
-        let help = match listed(parts.iter().map(String::as_str)) {
-            Some(list) => format!("its parts are {list}"),
-            None => "take it as a whole".to_owned(),
-        };
-        self.report(
-            Diagnostic::new(Code::UnknownPort, port.span, message)
-                .here("no such part")
-                .help(help),
-        );
-    }
-
-    fn no_port(&mut self, port: &Port, name: &str, side: Side, module: &Module) {
-        let unit = &port.unit;
-        let names = side.ports(module);
-        let names = names.iter().map(|(name, _)| *name);
-        let others = side.other().ports(module);
-        let (here, other) = (side.name(), side.other().name());
-        let message = match others.iter().any(|(known, _)| *known == name) {
-            true => format!("`{unit}.{name}` is an {other}, and an {here} is wanted"),
-            false => format!("the unit `{unit}` has no {here} `{name}`"),
-        };
-        let help = match (closest(name, names.clone()), listed(names)) {
-            (Some(known), _) => format!("did you mean `{unit}.{known}`?"),
-            (None, Some(list)) => format!("its {here}s are {list}"),
-            (None, None) => format!("its shader has no {here}s"),
-        };
-        self.report(
-            Diagnostic::new(Code::UnknownPort, port.span, message)
-                .here(format!("no such {here}"))
-                .help(help),
-        );
     }
 
     fn set(&mut self) {
@@ -585,89 +486,6 @@ impl Planner<'_> {
             );
         }
     }
-
-    /// The units that results depend on, each behind those that feed it; else as they were added. Circles are reported, also among other units.
-    fn order(&mut self, results: &[(usize, u32)]) -> Vec<usize> {
-        let count = self.modules.len();
-        let mut takers = vec![Vec::new(); count];
-        let mut givers = vec![Vec::new(); count];
-        for (wire, &(from, to, _)) in self.wires.iter().enumerate() {
-            takers[from].push(to);
-            givers[to].push((from, wire));
-        }
-        let mut waits: Vec<usize> = givers.iter().map(Vec::len).collect();
-        let ready = (0..count).filter(|&unit| waits[unit] == 0);
-        let mut ready: BinaryHeap<Reverse<usize>> = ready.map(Reverse).collect();
-        let mut order = Vec::with_capacity(count);
-        while let Some(Reverse(unit)) = ready.pop() {
-            order.push(unit);
-            for &taker in &takers[unit] {
-                waits[taker] -= 1;
-                if waits[taker] == 0 {
-                    ready.push(Reverse(taker));
-                }
-            }
-        }
-        if order.len() < count {
-            self.circles(&waits, &givers);
-        }
-
-        let mut needed = vec![false; count];
-        let mut pending: Vec<usize> = results.iter().map(|&(unit, _)| unit).collect();
-        while let Some(unit) = pending.pop() {
-            if !std::mem::replace(&mut needed[unit], true) {
-                pending.extend(givers[unit].iter().map(|&(giver, _)| giver));
-            }
-        }
-        order.retain(|&unit| needed[unit]);
-        order
-    }
-
-    /// Reports circles among the units that wait for one another. Each of them is fed by another one of them, so that
-    /// following the wires backwards ends in a circle.
-    fn circles(&mut self, waits: &[usize], givers: &[Vec<(usize, usize)>]) {
-        let mut seen = HashSet::new();
-        for start in (0..waits.len()).filter(|&unit| waits[unit] > 0) {
-            let mut path: Vec<(usize, usize)> = Vec::new();
-            let mut places = HashMap::new();
-            let mut unit = start;
-            while seen.insert(unit) {
-                places.insert(unit, path.len());
-                let giver = givers[unit].iter().find(|(giver, _)| waits[*giver] > 0);
-                let &(giver, wire) = giver.expect("a unit that waits is fed by one that waits");
-                path.push((unit, wire));
-                unit = giver;
-            }
-            let Some(&first) = places.get(&unit) else {
-                continue;
-            };
-            let mut circle = path.split_off(first);
-            circle.reverse();
-            self.circle(&circle);
-        }
-    }
-
-    /// Each unit of a circle in the order of the wires, with the wire that feeds it.
-    fn circle(&mut self, circle: &[(usize, usize)]) {
-        let name = |&(unit, _): &(usize, usize)| format!("`{}`", self.group.units[unit].name);
-        let mut names: Vec<String> = circle.iter().take(MAX_LISTED).map(name).collect();
-        if circle.len() > MAX_LISTED {
-            names.push(format!("{} more", circle.len() - MAX_LISTED));
-        }
-        names.push(name(&circle[0]));
-        let message = match circle {
-            [(unit, _)] => format!("the unit `{}` feeds itself", self.group.units[*unit].name),
-            _ => format!("units feed each other in a circle: {}", names.join(" → ")),
-        };
-        let span = |&(_, wire): &(usize, usize)| self.wires[wire].2;
-        let mut diagnostic = Diagnostic::new(Code::UnitCycle, span(&circle[0]), message)
-            .here("closes the circle")
-            .help("leave out one of these connections");
-        for wire in circle.iter().skip(1).take(MAX_LISTED) {
-            diagnostic = diagnostic.label(span(wire), "part of it");
-        }
-        self.report(diagnostic);
-    }
 }
 
 impl Port {
@@ -675,32 +493,4 @@ impl Port {
     fn name(&self) -> String {
         format!("{}.{}", self.unit, self.path)
     }
-}
-
-/// The known name that was probably meant.
-fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    if name.len() > MAX_LENGTH {
-        return None;
-    }
-    let near = |other: &&str| other.len().abs_diff(name.len()) <= 2;
-    known
-        .filter(near)
-        .take(MAX_COMPARED)
-        .map(|other| (strsim::damerau_levenshtein(name, other), other))
-        .filter(|(distance, other)| (1..=2).contains(distance) && *distance < other.chars().count())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, other)| other)
-}
-
-/// Some names for people; `None` if there are none.
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> Option<String> {
-    let mut names = names;
-    let mut list: Vec<String> = (names.by_ref().take(MAX_LISTED))
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let more = names.count();
-    if more > 0 {
-        list.push(format!("{more} more"));
-    }
-    (!list.is_empty()).then(|| list.join(", "))
 }

@@ -1,0 +1,138 @@
+//! The ports that names mean, and what is said where they mean none.
+
+use super::{MAX_LISTED, Place, Planner, Side};
+use crate::group::Port;
+use crate::group::port::{self, Part};
+use adumbra_ir::{Code, Diagnostic, Module, Type};
+
+/// Most names that one unknown name is compared with.
+const MAX_COMPARED: usize = 10_000;
+
+/// Longest name that is compared, in bytes.
+const MAX_LENGTH: usize = 64;
+
+impl Planner<'_> {
+    /// The port that a name means; reported if there is none. `None` as well if its unit has errors of its own.
+    pub(super) fn resolve(&mut self, port: &Port, side: Side) -> Option<Place> {
+        let Port {
+            unit: name,
+            path,
+            span,
+        } = port;
+        let Some(&unit) = self.numbers.get(name.as_str()) else {
+            let names = self.group.units.iter().map(|unit| unit.name.as_str());
+            let help = match closest(name, names.clone()) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => match listed(names) {
+                    Some(list) => format!("add it, or take one of {list}"),
+                    None => "add it; the group has no units".to_owned(),
+                },
+            };
+            let message = format!("there is no unit `{name}`");
+            self.report(
+                Diagnostic::new(Code::UnknownUnit, *span, message)
+                    .here("not in the group")
+                    .help(help),
+            );
+            return None;
+        };
+        let module = self.modules[unit]?;
+        let (first, rest) = match path.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (path.as_str(), None),
+        };
+        let mut at = 0;
+        for (known, ty) in side.ports(module) {
+            if known != first {
+                at += ty.scalar_count() as u32;
+                continue;
+            }
+            return match port::part(ty, rest) {
+                Ok(part) => Some(Place {
+                    unit,
+                    part: Part {
+                        first: at + part.first,
+                        ..part
+                    },
+                }),
+                Err((passed, ty)) => {
+                    self.no_part(port, first.len() + passed, &ty);
+                    None
+                }
+            };
+        }
+        self.no_port(port, first, side, module);
+        None
+    }
+
+    /// `passed`: how much of the path leads somewhere, to a value of that type.
+    fn no_part(&mut self, port: &Port, passed: usize, ty: &Type) {
+        let passed = port.path[..passed].trim_end_matches('.');
+        let rest = port.path[passed.len()..].trim_start_matches('.');
+        let wanted = rest.split('.').next().unwrap_or_default();
+        let message = format!(
+            "`{}.{passed}` is `{ty}` and has no part `{wanted}`",
+            port.unit
+        );
+        let parts = port::parts(ty);
+        let help = match listed(parts.iter().map(String::as_str)) {
+            Some(list) => format!("its parts are {list}"),
+            None => "take it as a whole".to_owned(),
+        };
+        self.report(
+            Diagnostic::new(Code::UnknownPort, port.span, message)
+                .here("no such part")
+                .help(help),
+        );
+    }
+
+    fn no_port(&mut self, port: &Port, name: &str, side: Side, module: &Module) {
+        let unit = &port.unit;
+        let names = side.ports(module);
+        let names = names.iter().map(|(name, _)| *name);
+        let others = side.other().ports(module);
+        let (here, other) = (side.name(), side.other().name());
+        let message = match others.iter().any(|(known, _)| *known == name) {
+            true => format!("`{unit}.{name}` is an {other}, and an {here} is wanted"),
+            false => format!("the unit `{unit}` has no {here} `{name}`"),
+        };
+        let help = match (closest(name, names.clone()), listed(names)) {
+            (Some(known), _) => format!("did you mean `{unit}.{known}`?"),
+            (None, Some(list)) => format!("its {here}s are {list}"),
+            (None, None) => format!("its shader has no {here}s"),
+        };
+        self.report(
+            Diagnostic::new(Code::UnknownPort, port.span, message)
+                .here(format!("no such {here}"))
+                .help(help),
+        );
+    }
+}
+
+/// The known name that was probably meant.
+pub(super) fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    if name.len() > MAX_LENGTH {
+        return None;
+    }
+    let near = |other: &&str| other.len().abs_diff(name.len()) <= 2;
+    known
+        .filter(near)
+        .take(MAX_COMPARED)
+        .map(|other| (strsim::damerau_levenshtein(name, other), other))
+        .filter(|(distance, other)| (1..=2).contains(distance) && *distance < other.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other)
+}
+
+/// Some names for people; `None` if there are none.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let mut names = names;
+    let mut list: Vec<String> = (names.by_ref().take(MAX_LISTED))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = names.count();
+    if more > 0 {
+        list.push(format!("{more} more"));
+    }
+    (!list.is_empty()).then(|| list.join(", "))
+}
