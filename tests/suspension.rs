@@ -62,23 +62,25 @@ fn program() -> Arc<Program> {
 }
 
 /// A group of six units that has as many: four layers, each fed by the one before, between their coordinates and what is made of them.
+/// Each layer covers the closure of the one below, so closures of other units wait with its samples.
 fn group() -> Arc<Program> {
     let uv = "shader uv(out float2 st) { st = global_value<uvw>.xy; }";
     let layer = "
         texture2d map;
         float deep(float x, int n) { return n < 1 ? x : deep(x * 0.5 + texture2d_sample_alpha<map>(x, x), n - 1); }
-        shader layer(float2 at, float gain = 0.25, out float a, out color k) {
+        shader layer(float2 at, closure below, float gain = 0.25, out float a, out color k, out closure c) {
             float w[3] = { at.x, at.y, gain };
             k = float3(0.0, 0.0, 0.0);
             for (int i = 0; i < 3; i += 1)
                 k += w[i] * texture2d_sample<map>(w[i], at.y + k.x);
             a = deep(k.y + gain, 1);
+            c = k.x * below + make_closure<rest>(1, a);
         }";
     let top = "
         texture2d mask;
-        shader top(color k, float a, out float o, out closure c) {
+        shader top(color k, float a, closure below, out float o, out closure c) {
             o = a;
-            c = 0 * make_closure<glow>(k);
+            c = below;
             for (int i = 0; i < 4; i += 1) {
                 float s = texture2d_sample_alpha<mask>(k.x * i, o);
                 o += s * ddx(k.y);
@@ -96,12 +98,15 @@ fn group() -> Arc<Program> {
         group.connect(("uv", "st"), (&name, "at"));
         group.bind_texture(&name, "map", &format!("map{}", i % 3));
         if i > 0 {
-            group.connect((&format!("layer{}", i - 1), "a"), (&name, "gain"));
+            let below = format!("layer{}", i - 1);
+            group.connect((&below, "a"), (&name, "gain"));
+            group.connect((&below, "c"), (&name, "below"));
         }
     }
     group
         .connect(("layer3", "a"), ("top", "a"))
         .connect(("layer2", "k"), ("top", "k"))
+        .connect(("layer3", "c"), ("top", "below"))
         .expose_output("o", ("top", "o"))
         .expose_output("k", ("layer3", "k"))
         .expose_output("c", ("top", "c"));
@@ -112,6 +117,13 @@ fn group() -> Arc<Program> {
     let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
     let program = compiler.compile_group(&group);
     program.unwrap_or_else(|findings| panic!("{findings}"))
+}
+
+/// The shader and the group, on each engine.
+fn cases() -> impl Iterator<Item = (Arc<Program>, Engine)> {
+    let engines = [Engine::Point, Engine::Reference];
+    let programs = [program(), group()].into_iter();
+    programs.flat_map(move |program| engines.map(|engine| (program.clone(), engine)))
 }
 
 /// A sequence that looks random (SplitMix64).
@@ -324,8 +336,7 @@ fn a_point_goes_on_in_another_thread() {
 
 #[test]
 fn parked_points_are_bounded_by_their_number() {
-    let program = program();
-    for engine in [Engine::Point, Engine::Reference] {
+    for (program, engine) in cases() {
         let limits = Limits {
             parked: 3,
             ..Limits::default()
@@ -351,8 +362,7 @@ fn parked_points_are_bounded_by_their_number() {
 
 #[test]
 fn parked_points_are_bounded_by_their_memory() {
-    let program = program();
-    for engine in [Engine::Point, Engine::Reference] {
+    for (program, engine) in cases() {
         let usual = Limits::default();
         let globals = globals(&program, 1);
         let mut measure = evaluator(&program, engine, usual);
