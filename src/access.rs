@@ -68,18 +68,12 @@ pub(crate) fn place(values: &[impl Named], path: &str, ty: &Type) -> Result<usiz
     let mut start: usize = before.map(Type::scalar_count).sum();
     let mut has = values[at].named().1;
     for step in steps {
-        let Type::Struct(members) = has else {
+        let Type::Struct(whole) = has else {
             return Err(unknown());
         };
-        let mut members = members.members.iter();
-        loop {
-            let (name, member) = members.next().ok_or_else(unknown)?;
-            if name == step {
-                has = member;
-                break;
-            }
-            start += member.scalar_count();
-        }
+        let (before, member) = whole.member(step).ok_or_else(unknown)?;
+        start += before;
+        has = member;
     }
     if has != ty {
         return Err(AccessError::Type {

@@ -362,7 +362,7 @@ impl Compiler {
                 let program = Program::new(
                     Back { phases, ..back },
                     self.layout.clone(),
-                    sources.clone(),
+                    Some(sources.clone()),
                     warnings,
                     origins.second_order,
                 );

@@ -20,6 +20,15 @@ pub struct Dual<T> {
 }
 
 impl<T> Dual<T> {
+    /// Of parts number 0, 1 and 2: value, ddx, ddy.
+    pub(crate) fn of_parts(mut part: impl FnMut(usize) -> T) -> Dual<T> {
+        Dual {
+            value: part(0),
+            ddx: part(1),
+            ddy: part(2),
+        }
+    }
+
     /// The same done to the value and both derivatives.
     pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Dual<U> {
         Dual {

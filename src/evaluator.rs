@@ -96,11 +96,8 @@ impl fmt::Debug for Evaluator {
 impl Evaluator {
     /// The usual engine within the usual limits.
     pub fn new(instance: &Instance) -> Evaluator {
-        let limits = Limits::default();
-        let program = instance.program().bytecode().clone();
-        let machine = PointMachine::new(program, limits);
-        let home = Home::new(instance, Engine::Point, limits);
-        Evaluator::of(home, Machine::Point(Box::new(machine)))
+        let evaluator = Evaluator::with(instance, Engine::default(), Limits::default());
+        evaluator.expect("the usual engine runs every program")
     }
 
     /// An engine of your choice, within limits of your choice.
@@ -120,15 +117,11 @@ impl Evaluator {
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
             }
         };
-        Ok(Evaluator::of(Home::new(instance, engine, limits), machine))
-    }
-
-    fn of(home: Arc<Home>, machine: Machine) -> Evaluator {
-        Evaluator {
-            signature: Signature::of(home.instance.program().outputs()),
-            home,
+        Ok(Evaluator {
+            home: Home::new(instance, engine, limits),
+            signature: Signature::of(instance.program().outputs()),
             machine,
-        }
+        })
     }
 
     /// What it evaluates.
@@ -318,15 +311,10 @@ impl Evaluator {
     fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
         let ty = T::ty();
         let words = &self.words()[3 * scalars..];
-        let part = |part: usize| {
+        Dual::of_parts(|part| {
             let view = View::strided(&ty, &words[part..], 3);
             view.get().expect("a view of its own type")
-        };
-        Dual {
-            value: part(0),
-            ddx: part(1),
-            ddy: part(2),
-        }
+        })
     }
 
     fn closure_at(&self, root: u32) -> ClosureView<'_> {

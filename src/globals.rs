@@ -7,7 +7,7 @@ use crate::access::{AccessError, GlobalSlot, Named, Signature, Slot, place};
 use crate::dual::Dual;
 use crate::value::{HostValue, View};
 use adumbra_ir::memory::Heap;
-use adumbra_ir::{Scalar, Type, heap_of};
+use adumbra_ir::{Type, heap_of};
 use host_struct::{Comparing, Listing};
 use std::any::TypeId;
 use std::fmt;
@@ -171,7 +171,7 @@ impl GlobalsLayout {
             return Err(LayoutError::Twice(name));
         }
         let allowed = match &ty {
-            Type::Scalar(scalar) => !matches!(scalar, Scalar::Closure | Scalar::Resource),
+            Type::Scalar(scalar) => !scalar.is_handle(),
             Type::Vector(_) | Type::Matrix(_) => true,
             Type::Array(..) | Type::Struct(_) => false,
         };
@@ -305,22 +305,14 @@ impl Globals {
     fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
         let count = T::ty().scalar_count();
         let words = &self.words[3 * scalars..][..3 * count];
-        Dual {
-            value: T::read(&words[..count]),
-            ddx: T::read(&words[count..2 * count]),
-            ddy: T::read(&words[2 * count..]),
-        }
+        Dual::of_parts(|part| T::read(&words[part * count..][..count]))
     }
 
     /// A member of whatever type; `None` if there is none of that name.
     pub fn view(&self, name: &str) -> Option<Dual<View<'_>>> {
         let member = self.layout.member(name)?;
         let part = |part| View::new(&member.ty, &self.words[member.part(part)]);
-        Some(Dual {
-            value: part(0),
-            ddx: part(1),
-            ddy: part(2),
-        })
+        Some(Dual::of_parts(part))
     }
 
     /// Sets a member of whatever type from views of its value, ddx and ddy, which are of one type.
@@ -367,6 +359,7 @@ impl Globals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adumbra_ir::Scalar;
 
     #[test]
     fn the_layout_is_the_posts_table() {

@@ -50,7 +50,7 @@ impl Program {
     pub(crate) fn new(
         back: Back,
         layout: GlobalsLayout,
-        sources: Sources,
+        sources: Option<Sources>,
         warnings: Vec<Diagnostic>,
         second_order: Vec<bool>,
     ) -> Program {
@@ -58,7 +58,7 @@ impl Program {
             module: Some(back.module),
             bytecode: Arc::new(back.bytecode),
             layout,
-            sources: Some(sources),
+            sources,
             warnings,
             second_order,
             prepared: back.prepared,

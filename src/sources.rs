@@ -62,9 +62,17 @@ impl Sources {
     /// # Panics
     /// If there are more than 65,535 texts.
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
-        let id = FileId(u16::try_from(self.files.len()).expect("at most 65,535 texts"));
+        let id = self.next_id();
         self.files.push(SourceFile::new(name.into(), text.into()));
         id
+    }
+
+    /// What the next text will be numbered.
+    ///
+    /// # Panics
+    /// If there are more than 65,535 texts.
+    fn next_id(&self) -> FileId {
+        FileId(u16::try_from(self.files.len()).expect("at most 65,535 texts"))
     }
 
     /// The text that a span points into; `None` for a number that was not handed out.
@@ -79,7 +87,7 @@ impl Sources {
 
     /// Adds all texts of another compilation behind those of this one; gives the number of the first.
     pub(crate) fn append(&mut self, other: &Sources) -> FileId {
-        let first = FileId(u16::try_from(self.files.len()).expect("at most 65,535 texts"));
+        let first = self.next_id();
         self.files.extend_from_slice(&other.files);
         first
     }
@@ -130,9 +138,7 @@ impl<'s> Texts<'s> {
         let numbered = files.enumerate();
         numbered.map(move |(index, file)| (FileId(first + index as u16), file))
     }
-}
 
-impl<'s> Texts<'s> {
     /// The same, each behind those that it includes.
     pub(crate) fn in_order(self) -> Vec<(FileId, &'s SourceFile)> {
         let files: Vec<(FileId, &SourceFile)> = self.iter().collect();

@@ -33,3 +33,9 @@ pub const MAX_RUN_TIME_NUMBERS: u64 = 1 << 12;
 
 /// Most functions of one name.
 pub const MAX_OVERLOADS: usize = 64;
+
+/// Most names that one unknown name is compared with, to say which was probably meant.
+pub const MAX_COMPARED: usize = 10_000;
+
+/// Longest name that is compared so, in bytes.
+pub const MAX_COMPARED_LENGTH: usize = 64;

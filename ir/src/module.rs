@@ -340,6 +340,14 @@ impl Channels {
             Channels::Alpha => 1,
         }
     }
+
+    /// The results, of red, green, blue and alpha.
+    pub fn of(self, texel: &[f32; 4]) -> &[f32] {
+        match self {
+            Channels::Color => &texel[..3],
+            Channels::Alpha => &texel[3..],
+        }
+    }
 }
 
 /// What tells a sample's footprint, by which the host chooses the level of detail.

@@ -31,6 +31,11 @@ impl Scalar {
         Scalar::Resource,
     ];
 
+    /// Whether it stands for something else, which no number can forge.
+    pub const fn is_handle(self) -> bool {
+        matches!(self, Scalar::Closure | Scalar::Resource)
+    }
+
     /// The name in IR text.
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,6 +83,20 @@ pub struct StructType {
     pub name: String,
     /// Name and type of each member.
     pub members: Vec<(String, Type)>,
+}
+
+impl StructType {
+    /// The member of that name: how many scalars stand before it, and its type.
+    pub fn member(&self, name: &str) -> Option<(usize, &Type)> {
+        let mut before = 0;
+        for (known, ty) in &self.members {
+            if known == name {
+                return Some((before, ty));
+            }
+            before += ty.scalar_count();
+        }
+        None
+    }
 }
 
 impl Type {

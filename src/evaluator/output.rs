@@ -29,15 +29,10 @@ impl<'a> OutputView<'a> {
 
     /// Its value and its derivatives per pixel, which are zero where they were not asked for.
     pub fn view(&self) -> Dual<View<'a>> {
-        let part = |part: usize| {
+        Dual::of_parts(|part| {
             let words = self.words.get(part..).unwrap_or_default();
             View::strided(&self.output.ty, words, 3)
-        };
-        Dual {
-            value: part(0),
-            ddx: part(1),
-            ddy: part(2),
-        }
+        })
     }
 
     /// Its value.

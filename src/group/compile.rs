@@ -116,13 +116,12 @@ impl Compiler {
             Ok(_) => return fail(found, Vec::new()),
             Err(more) => return fail(found, more),
         };
-        let textures = plan.units.iter().map(|unit| unit.textures.as_slice());
-        let units: Vec<Unit<'_>> = (plan.units.iter().zip(textures))
-            .map(|(unit, textures)| Unit {
+        let units: Vec<Unit<'_>> = (plan.units.iter())
+            .map(|unit| Unit {
                 name: Some(&group.units[unit.number].name),
                 module: of_unit[unit.number].expect("no unit has an error"),
                 inputs: unit.feeds.clone(),
-                textures,
+                textures: &unit.textures,
             })
             .collect();
         if let Err(diagnostic) = within_limits(&units) {

@@ -1,4 +1,4 @@
-//! Groups from JSON files: what may be written is in `docs/book/src/groups.md`.
+//! Groups from JSON files: what may be written is in `docs/groups.md`.
 //!
 //! The file becomes the first text of the group's compilation, so that findings about units and wires point into it. Whatever is wrong with
 //! its form is reported at once; what it means is checked when the group is compiled.

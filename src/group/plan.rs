@@ -11,7 +11,7 @@ use super::{Connection, Exposed, Group, Port, value};
 use adumbra_frontend::limits::{MAX_DIAGNOSTICS, MAX_SHADER_SCALARS};
 use adumbra_ir::link::Feed;
 use adumbra_ir::module::{Input, Output};
-use adumbra_ir::{Code, Diagnostic, Module, Op, Scalar, Span, Type};
+use adumbra_ir::{Code, Diagnostic, Module, Op, Span, Type};
 use names::{closest, listed};
 use std::collections::HashMap;
 
@@ -191,6 +191,16 @@ impl Planner<'_> {
         self.found.len() > MAX_DIAGNOSTICS
     }
 
+    /// Something is said to be one thing and another, or the same twice.
+    fn twice(&mut self, message: String, span: Span, earlier: Span) {
+        self.report(
+            Diagnostic::new(Code::FedTwice, span, message)
+                .here("the second time")
+                .label(earlier, "the first time")
+                .help("leave out one of the two"),
+        );
+    }
+
     fn name_units(&mut self) {
         for (number, unit) in self.group.units.iter().enumerate() {
             let name = unit.name.as_str();
@@ -245,13 +255,7 @@ impl Planner<'_> {
                 slot.set = Some(port.span);
             }
             if let Some(earlier) = earlier {
-                let message = format!("`{name}` is set twice");
-                self.report(
-                    Diagnostic::new(Code::FedTwice, port.span, message)
-                        .here("the second time")
-                        .label(earlier, "the first time")
-                        .help("leave out one of the two"),
-                );
+                self.twice(format!("`{name}` is set twice"), port.span, earlier);
             }
         }
     }
@@ -270,9 +274,7 @@ impl Planner<'_> {
                 continue;
             };
             let mut has_handle = false;
-            (part.ty).for_each_scalar(&mut |s| {
-                has_handle |= matches!(s, Scalar::Closure | Scalar::Resource)
-            });
+            (part.ty).for_each_scalar(&mut |scalar| has_handle |= scalar.is_handle());
             if has_handle {
                 let message = format!(
                     "`{}` is `{}`, which no host can set",
@@ -316,12 +318,7 @@ impl Planner<'_> {
         }
         if let Some((_, earlier)) = earlier {
             let message = format!("`{}` is fed twice", port.name());
-            self.report(
-                Diagnostic::new(Code::FedTwice, port.span, message)
-                    .here("the second time")
-                    .label(earlier, "the first time")
-                    .help("leave out one of the two"),
-            );
+            self.twice(message, port.span, earlier);
         }
     }
 
@@ -379,13 +376,7 @@ impl Planner<'_> {
             if self.is_full() {
                 break;
             }
-            let port = Port {
-                unit: binding.unit.clone(),
-                path: String::new(),
-                span: binding.span,
-            };
-            let Some(&unit) = self.numbers.get(binding.unit.as_str()) else {
-                self.resolve(&port, Side::In);
+            let Some(unit) = self.unit(&binding.unit, binding.span) else {
                 continue;
             };
             let Some(module) = self.modules[unit] else {
@@ -414,12 +405,7 @@ impl Planner<'_> {
                     "the texture `{texture}` of the unit `{}` is bound twice",
                     binding.unit
                 );
-                self.report(
-                    Diagnostic::new(Code::FedTwice, binding.span, message)
-                        .here("the second time")
-                        .label(earlier, "the first time")
-                        .help("leave out one of the two"),
-                );
+                self.twice(message, binding.span, earlier);
             }
         }
         textures

@@ -24,14 +24,8 @@ pub(super) fn part(ty: &Type, path: Option<&str>) -> Result<Part, (usize, Type)>
     for step in path.split('.') {
         let inner = match &part.ty {
             Type::Struct(s) => {
-                let mut first = part.first;
-                let mut members = s.members.iter();
-                let found = members.find(|(name, ty)| {
-                    let is = name == step;
-                    first += if is { 0 } else { ty.scalar_count() as u32 };
-                    is
-                });
-                found.map(|(_, ty)| (ty.clone(), first))
+                let member = s.member(step);
+                member.map(|(before, ty)| (ty.clone(), part.first + before as u32))
             }
             Type::Vector(n) => component(step, *n).map(|at| (Type::FLOAT, part.first + at)),
             Type::Scalar(_) | Type::Matrix(_) | Type::Array(..) => None,
@@ -88,7 +82,7 @@ pub(super) fn wires(from: &Type, to: &Type) -> Option<Vec<Wire>> {
 /// How to mend a connection that [`wires`] refuses.
 pub(super) fn mend(from: &Type, to: &Type, port: &str) -> String {
     let is_number = |ty: &Type| match ty {
-        Type::Scalar(scalar) => !matches!(scalar, Scalar::Closure | Scalar::Resource),
+        Type::Scalar(scalar) => !scalar.is_handle(),
         _ => false,
     };
     match (from, to) {

@@ -1,7 +1,7 @@
 //! Inputs folded into a program: the passes run anew, on the module as it was before anything was known of shadows.
 
 use super::{Instance, Prepared, Program};
-use crate::compiler::back;
+use crate::compiler::{Back, back};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::link;
 use adumbra_ir::module::Input;
@@ -90,16 +90,14 @@ impl Instance {
         }
         let back = back(link::bind(module, &constants), *options)
             .map_err(|diagnostic| CannotFold::TooLarge(Box::new(diagnostic)))?;
-        let program = Program {
-            module: Some(back.module),
-            bytecode: Arc::new(back.bytecode),
-            layout: self.program.layout.clone(),
-            sources: self.program.sources.clone(),
-            warnings: self.program.warnings.clone(),
-            second_order: self.program.second_order.clone(),
-            prepared: back.prepared,
-            phases: self.program.phases + back.phases,
-        };
+        let phases = self.program.phases + back.phases;
+        let program = Program::new(
+            Back { phases, ..back },
+            self.program.layout.clone(),
+            self.program.sources.clone(),
+            self.program.warnings.clone(),
+            self.program.second_order.clone(),
+        );
         Ok(Instance {
             inputs: left,
             ..Instance::new(&Arc::new(program))

@@ -97,7 +97,6 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn bad_matrix_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
-        let (left, right) = (self.show(a.ty), self.show(b.ty));
         let has_floats = |ty: TypeId| ty.is_vector() || ty.matrix_size() > 0;
         let is_product = op == BinaryOp::Mul && has_floats(a.ty) && has_floats(b.ty);
         let code = match is_product {
@@ -120,18 +119,7 @@ impl<'a> Checker<'a, '_> {
                 "matrices can be added, subtracted and scaled; compute with their elements, `m[0][0]`"
             }
         };
-        self.report(
-            Diagnostic::new(
-                code,
-                span,
-                format!("there is no `{}` of {left} and {right}", op.text()),
-            )
-            .here("not possible with these types")
-            .label(a.span, format!("this is {left}"))
-            .label(b.span, format!("this is {right}"))
-            .help(help),
-        );
-        Expr::error(span)
+        self.no_operator(code, op, a, b, span, help)
     }
 }
 

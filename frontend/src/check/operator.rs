@@ -307,7 +307,6 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn bad_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
-        let (left, right) = (self.show(a.ty), self.show(b.ty));
         let (m, n) = (a.ty.float_count(), b.ty.float_count());
         let help = if is_bitwise(op) {
             "bit operators and shifts work on int and uint: convert, `(int)x`".to_owned()
@@ -319,9 +318,23 @@ impl<'a> Checker<'a, '_> {
         } else {
             "numbers and vectors can be computed with; of structs and arrays, their members and elements".to_owned()
         };
+        self.no_operator(Code::BadOperand, op, a, b, span, &help)
+    }
+
+    /// Reports an operator that the types of its operands do not have.
+    pub(super) fn no_operator(
+        &mut self,
+        code: Code,
+        op: BinaryOp,
+        a: &Expr,
+        b: &Expr,
+        span: Span,
+        help: &str,
+    ) -> Expr<'a> {
+        let (left, right) = (self.show(a.ty), self.show(b.ty));
         self.report(
             Diagnostic::new(
-                Code::BadOperand,
+                code,
                 span,
                 format!("there is no `{}` of {left} and {right}", op.text()),
             )

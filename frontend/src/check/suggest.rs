@@ -11,16 +11,11 @@ use super::types::{TypeId, TypeKind};
 use crate::ast;
 use crate::explain::habits;
 use crate::interner::Symbol;
+use crate::limits::{MAX_COMPARED, MAX_COMPARED_LENGTH};
 use adumbra_ir::{Code, Diagnostic, Span};
-
-/// Most names that one unknown name is compared with.
-const MAX_COMPARED: usize = 10_000;
 
 /// Most unknown names that suggestions are sought for.
 const MAX_ASKED: usize = 32;
-
-/// Longest name that is compared.
-const MAX_LENGTH: usize = 64;
 
 /// Most names that a help lists.
 const MAX_LISTED: usize = 12;
@@ -227,7 +222,7 @@ impl<'a> Checker<'a, '_> {
     /// The known name that is closest to `text`, if any is close.
     fn closest<'n>(&self, text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
         let asked = self.diagnostics.len();
-        if text.len() > MAX_LENGTH || asked > MAX_ASKED {
+        if text.len() > MAX_COMPARED_LENGTH || asked > MAX_ASKED {
             return None;
         }
         let letters = match text.len() {

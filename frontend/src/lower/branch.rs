@@ -151,8 +151,7 @@ impl<'a> Body<'_, '_, 'a> {
     ) -> Values {
         let has_handles = yes
             .iter()
-            .map(|slot| self.builder.ty(slot.value()))
-            .any(|ty| matches!(ty, Scalar::Closure | Scalar::Resource));
+            .any(|slot| self.builder.ty(slot.value()).is_handle());
         if has_handles {
             return self.branch(condition, |_| yes.clone(), |_| no.clone(), span);
         }

@@ -1,15 +1,13 @@
-//! One match over the kinds of instructions; what it works on is in [`suspended`](super::suspended).
+//! Control: branches, loops and calls, and the step from each instruction to the next. What the others compute is in [`compute`], what all
+//! work on in [`suspended`](super::suspended).
 
-use super::number::{operand_bits, operand_floats};
+mod compute;
+
 use super::suspended::{Cursor, Frame, State};
 use super::{Number, Options, Outcome, Point, Slot};
 use crate::calls::SavedSteps;
-use crate::host::{
-    ClosureRef, FaultKind, Host, SampleRequest, Sampled, array_steps, is_time_to_ask, leaving,
-};
+use crate::host::{FaultKind, Host, SampleRequest, array_steps, is_time_to_ask, leaving};
 use crate::module::*;
-use crate::ops::Op;
-use crate::ops::row::Kind;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
 
@@ -359,233 +357,12 @@ impl<'a, F: Number> Machine<'a, F> {
         let elements = self.masked_array(array, elements);
         self.frame().arrays[to.index()] = elements;
     }
-
-    /// Clears so many parts of an array, one at least; gives how many there are.
-    fn resize(
-        &mut self,
-        array: ArrayId,
-        part: u32,
-        parts: i32,
-        span: Span,
-    ) -> Result<u32, Halt<F>> {
-        if parts < 0 {
-            self.fault(FaultKind::NegativeArraySize, span);
-        }
-        let parts = parts.max(0) as u32;
-        let len = self.function().arrays[array.index()].len;
-        let Some(elements) = parts.max(1).checked_mul(part).filter(|&n| n <= len) else {
-            return self.stop(FaultKind::ArraySize, span);
-        };
-        self.take_steps(array_steps(elements), span)?;
-        self.frame().arrays[array.index()][..elements as usize].fill(Slot::default());
-        Ok(parts)
-    }
-
-    /// Copies the shorter array to or from the part of the longer that begins at `start`, moved so that it lies inside.
-    fn copy_array(&mut self, to: ArrayId, from: ArrayId, start: i32) {
-        let arrays = &self.frame().arrays;
-        let (mut elements, source) = (arrays[to.index()].clone(), &arrays[from.index()]);
-        let (longer, shorter) = match elements.len() > source.len() {
-            true => (elements.len(), source.len()),
-            false => (source.len(), elements.len()),
-        };
-        let start = usize::try_from(start).unwrap_or(0).min(longer - shorter);
-        match elements.len() > source.len() {
-            true => elements[start..start + shorter].copy_from_slice(source),
-            false => elements.copy_from_slice(&source[start..start + shorter]),
-        }
-        self.set_array(to, elements);
-    }
-
-    /// An index within an array.
-    fn index(&mut self, array: ArrayId, index: Slot<F>, span: Span) -> usize {
-        let last = self.function().arrays[array.index()].len - 1;
-        let index = index.word as i32;
-        let clamped = i64::from(index).clamp(0, last.into());
-        if clamped != index.into() {
-            self.fault(FaultKind::IndexOutOfRange, span);
-        }
-        self.record(clamped as u64);
-        self.state.tally.accesses += 1;
-        clamped as usize
-    }
-
-    /// Instructions that neither branch nor call: what they give.
-    fn compute(&mut self, inst: &Inst) -> Result<Vec<Slot<F>>, Halt<F>> {
-        let args = self.read(&inst.args);
-        let value = match inst.kind {
-            InstKind::Const(bits) => {
-                let ty = self.function().value(inst.results.first).ty;
-                Slot::from_bits(ty, bits)
-            }
-            InstKind::Op(op) => self.op(op, inst, &args),
-            InstKind::Global(id, scalar) => {
-                self.point.globals[self.globals[id.index()] + scalar as usize]
-            }
-            InstKind::Resource(id) => Slot::word(id.0),
-            InstKind::Shadow(direction) => {
-                self.state.tally.reads += 1;
-                Slot::float(read(args[0].shadow(direction)), [F::default(); 2])
-            }
-            InstKind::ArrayZero(array) => {
-                let len = self.function().arrays[array.index()].len;
-                self.take_steps(array_steps(len), inst.span)?;
-                self.frame().arrays[array.index()].fill(Slot::default());
-                return Ok(Vec::new());
-            }
-            InstKind::ArrayCopy { to, from } => {
-                let arrays = &self.function().arrays;
-                let len = arrays[to.index()].len.min(arrays[from.index()].len);
-                self.take_steps(array_steps(len), inst.span)?;
-                let start = args.first().map_or(0, |start| start.word as i32);
-                self.copy_array(to, from, start);
-                return Ok(Vec::new());
-            }
-            InstKind::ArrayResize(array, part) => {
-                let parts = self.resize(array, part, args[0].word as i32, inst.span)?;
-                Slot::word(parts)
-            }
-            InstKind::Load(array) => {
-                let index = self.index(array, args[0], inst.span);
-                self.frame().arrays[array.index()][index]
-            }
-            InstKind::Store(id) => {
-                let index = self.index(id, args[0], inst.span);
-                let array = &self.function().arrays[id.index()];
-                let lanes = self.options.shadows.of(array.element, array.lanes);
-                self.frame().arrays[id.index()][index] = masked(args[1], lanes);
-                return Ok(Vec::new());
-            }
-            InstKind::Sample(texture, channels, detail) => {
-                return self.sample(texture, channels, detail, &args);
-            }
-            InstKind::Message(message) => {
-                let words = self.leaving_words(inst, &args);
-                self.host.message(message, &words);
-                return Ok(Vec::new());
-            }
-            InstKind::MakeClosure(shape) => {
-                let words = self.leaving_words(inst, &args);
-                let closure = self.state.closures.leaf(shape, words);
-                self.closure(closure, inst.span)?
-            }
-            InstKind::ClosureAdd => {
-                let [a, b] = [args[0], args[1]].map(|slot| ClosureRef::from_word(slot.word));
-                let closure = self.state.closures.add(a, b);
-                self.closure(closure, inst.span)?
-            }
-            InstKind::ClosureScale => {
-                let closure = ClosureRef::from_word(args[0].word);
-                let weight = |i: usize| args[i].float.to_f32();
-                let closure = match args.len() {
-                    2 => self.state.closures.scale(closure, weight(1)),
-                    _ => self
-                        .state
-                        .closures
-                        .tint(closure, [weight(1), weight(2), weight(3)]),
-                };
-                self.closure(closure, inst.span)?
-            }
-            _ => unreachable!("handled where control is"),
-        };
-        Ok(vec![value])
-    }
-
-    fn op(&mut self, op: Op, inst: &Inst, args: &[Slot<F>]) -> Slot<F> {
-        let info = op.info();
-        let mut value = F::apply(op, args);
-        if !info.differentiable() {
-            if let Some(kind) = info.fault
-                && op.faults(&operand_bits(op, args))
-            {
-                self.fault(kind, inst.span);
-            }
-            if info.operands.contains(&Kind::Float) {
-                self.record(value.word.into());
-            }
-            return value;
-        }
-        let operands = operand_floats(op, args);
-        if self.options.path {
-            let wide: Vec<f64> = operands.iter().map(|x| x.to_f64()).collect();
-            self.record(op.piece(&wide) as u64);
-        }
-        let function = self.function();
-        let lanes = self.lanes(function, inst.results.first);
-        for direction in Direction::BOTH.into_iter().filter(|&d| lanes.has(d)) {
-            let shadows = inst.args.iter().zip(args).map(|(&id, slot)| {
-                let has = self.lanes(function, id).has(direction);
-                has.then(|| slot.shadow(direction))
-            });
-            let shadows: Vec<Option<F>> = shadows.collect();
-            let tangent = op.tangent(&operands, value.float, &shadows);
-            value.shadows[direction as usize] = tangent;
-        }
-        value
-    }
-
-    fn sample(
-        &mut self,
-        texture: TextureId,
-        channels: Channels,
-        detail: Detail,
-        args: &[Slot<F>],
-    ) -> Result<Vec<Slot<F>>, Halt<F>> {
-        let args: Vec<Slot<F>> = args.iter().map(|&slot| leaving_slot(slot)).collect();
-        let (u, v) = (args[0], args[1]);
-        let zero = F::default();
-        let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
-            Detail::Shadows => (u.shadows, v.shadows, None),
-            Detail::Gradients => {
-                let [dudx, dvdx, dudy, dvdy] = [2, 3, 4, 5].map(|i| args[i].float);
-                ([dudx, dudy], [dvdx, dvdy], None)
-            }
-            Detail::Level => ([zero; 2], [zero; 2], Some(args[2].float)),
-        };
-        let request = SampleRequest {
-            texture,
-            u: u.float,
-            v: v.float,
-            dudx,
-            dudy,
-            dvdx,
-            dvdy,
-            level,
-        };
-        match self.host.sample(&request) {
-            Sampled::Ready(texel) => Ok(answered(channels, texel)),
-            Sampled::Pending => Err(Halt::Pending(request)),
-        }
-    }
-
-    /// Values as they leave, by their bits.
-    fn leaving_words(&self, inst: &Inst, args: &[Slot<F>]) -> Vec<u32> {
-        let function = self.function();
-        let args = inst.args.iter().zip(args);
-        let words = args.map(|(&id, slot)| match function.value(id).ty {
-            Scalar::F32 => leaving(slot.float.to_f32()).to_bits(),
-            _ => slot.word,
-        });
-        words.collect()
-    }
-
-    /// A closure just made, if there was room for it.
-    fn closure(&mut self, closure: ClosureRef, span: Span) -> Result<Slot<F>, Halt<F>> {
-        if self.state.closures.size() > self.options.limits.closure_size as usize {
-            return self.stop(FaultKind::ClosureSize, span);
-        }
-        Ok(Slot::word(closure.word()))
-    }
 }
 
 /// The results of a sample that was answered.
 fn answered<F: Number>(channels: Channels, texel: [f32; 4]) -> Vec<Slot<F>> {
-    let texel = match channels {
-        Channels::Color => &texel[..3],
-        Channels::Alpha => &texel[3..],
-    };
-    let slots = texel.iter();
-    slots
+    let results = channels.of(&texel).iter();
+    results
         .map(|c| Slot::from_bits(Scalar::F32, c.to_bits()))
         .collect()
 }

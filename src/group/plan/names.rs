@@ -3,43 +3,39 @@
 use super::{MAX_LISTED, Place, Planner, Side};
 use crate::group::Port;
 use crate::group::port::{self, Part};
-use adumbra_ir::{Code, Diagnostic, Module, Type};
-
-/// Most names that one unknown name is compared with.
-const MAX_COMPARED: usize = 10_000;
-
-/// Longest name that is compared, in bytes.
-const MAX_LENGTH: usize = 64;
+use adumbra_frontend::limits::{MAX_COMPARED, MAX_COMPARED_LENGTH};
+use adumbra_ir::{Code, Diagnostic, Module, Span, Type};
 
 impl Planner<'_> {
+    /// The unit of that name; reported if there is none.
+    pub(super) fn unit(&mut self, name: &str, span: Span) -> Option<usize> {
+        if let Some(&unit) = self.numbers.get(name) {
+            return Some(unit);
+        }
+        let names = self.group.units.iter().map(|unit| unit.name.as_str());
+        let help = match closest(name, names.clone()) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => match listed(names) {
+                Some(list) => format!("add it, or take one of {list}"),
+                None => "add it; the group has no units".to_owned(),
+            },
+        };
+        let message = format!("there is no unit `{name}`");
+        self.report(
+            Diagnostic::new(Code::UnknownUnit, span, message)
+                .here("not in the group")
+                .help(help),
+        );
+        None
+    }
+
     /// The port that a name means; reported if there is none. `None` as well if its unit has errors of its own.
     pub(super) fn resolve(&mut self, port: &Port, side: Side) -> Option<Place> {
-        let Port {
-            unit: name,
-            path,
-            span,
-        } = port;
-        let Some(&unit) = self.numbers.get(name.as_str()) else {
-            let names = self.group.units.iter().map(|unit| unit.name.as_str());
-            let help = match closest(name, names.clone()) {
-                Some(known) => format!("did you mean `{known}`?"),
-                None => match listed(names) {
-                    Some(list) => format!("add it, or take one of {list}"),
-                    None => "add it; the group has no units".to_owned(),
-                },
-            };
-            let message = format!("there is no unit `{name}`");
-            self.report(
-                Diagnostic::new(Code::UnknownUnit, *span, message)
-                    .here("not in the group")
-                    .help(help),
-            );
-            return None;
-        };
+        let unit = self.unit(&port.unit, port.span)?;
         let module = self.modules[unit]?;
-        let (first, rest) = match path.split_once('.') {
+        let (first, rest) = match port.path.split_once('.') {
             Some((first, rest)) => (first, Some(rest)),
-            None => (path.as_str(), None),
+            None => (port.path.as_str(), None),
         };
         let mut at = 0;
         for (known, ty) in side.ports(module) {
@@ -111,7 +107,7 @@ impl Planner<'_> {
 
 /// The known name that was probably meant.
 pub(super) fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    if name.len() > MAX_LENGTH {
+    if name.len() > MAX_COMPARED_LENGTH {
         return None;
     }
     let near = |other: &&str| other.len().abs_diff(name.len()) <= 2;

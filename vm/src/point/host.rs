@@ -5,8 +5,8 @@ use super::rows::offset;
 use super::state::{State, Threaded, next};
 use crate::bytecode::Opcode;
 use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
-use adumbra_ir::module::{Channels, ClosureId, MessageId, TextureId};
-use adumbra_ir::types::{Direction, Lanes, Scalar};
+use adumbra_ir::module::{ClosureId, MessageId, TextureId};
+use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 
 /// `words`: texture, u, v, list of the slots of the results.
 pub(super) unsafe fn sample(
@@ -151,15 +151,39 @@ pub(super) unsafe fn answer(ip: *const Threaded, file: *mut u32, state: &State, 
         else {
             unreachable!("only samples are answered");
         };
-        let texel = match channels {
-            Channels::Color => &texel[..3],
-            Channels::Alpha => &texel[3..],
-        };
         let list = (*ip).words[3] as usize;
-        for (&slot, channel) in state.lists[list..].iter().zip(texel) {
+        for (&slot, channel) in state.lists[list..].iter().zip(channels.of(&texel)) {
             *file.add(slot as usize) = channel.to_bits();
         }
     }
+}
+
+/// The arguments in a list, of these types, as they leave; in `room`, which is empty.
+///
+/// # Safety
+/// The list has a slot of the file for each scalar of the types.
+unsafe fn arguments(
+    file: *mut u32,
+    state: &State,
+    list: u32,
+    params: &[Type],
+    mut room: Vec<u32>,
+) -> Vec<u32> {
+    let mut at = list as usize;
+    for ty in params {
+        ty.for_each_scalar(&mut |scalar| {
+            // SAFETY: asked of the caller; validation checked the slots of all lists.
+            let word = unsafe { read(file, state.lists[at]) };
+            at += 1;
+            room.push(match scalar {
+                Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
+                Scalar::Closure => state.closure(word).word(),
+                Scalar::Resource => state.resource(word),
+                Scalar::I32 | Scalar::U32 | Scalar::Bool => word,
+            });
+        });
+    }
+    room
 }
 
 /// `words`: message, list of the arguments' slots.
@@ -174,18 +198,9 @@ pub(super) unsafe fn message(
     // SAFETY: validation checked the message and the list's slots; `run` or `answer` lent the host for as long as it goes on.
     unsafe {
         let [message, list, ..] = (*ip).words;
-        let mut args = std::mem::take(&mut state.arguments);
-        let mut at = list as usize;
-        for ty in &state.program.interface.messages[message as usize].params {
-            ty.for_each_scalar(&mut |scalar| {
-                let word = read(file, state.lists[at]);
-                at += 1;
-                args.push(match scalar {
-                    Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
-                    _ => word,
-                });
-            });
-        }
+        let room = std::mem::take(&mut state.arguments);
+        let params = &state.program.interface.messages[message as usize].params;
+        let mut args = arguments(file, state, list, params, room);
         (*state.host).message(MessageId(message), &args);
         args.clear();
         state.arguments = args;
@@ -247,20 +262,9 @@ pub(super) unsafe fn make_closure(
     // SAFETY: validation checked the shape, and the list's slots.
     unsafe {
         let [_, shape, list, ..] = (*ip).words;
-        let mut args = std::mem::take(&mut state.arguments);
-        let mut at = list as usize;
-        for ty in &state.program.interface.closures[shape as usize].params {
-            ty.for_each_scalar(&mut |scalar| {
-                let word = read(file, state.lists[at]);
-                at += 1;
-                args.push(match scalar {
-                    Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
-                    Scalar::Closure => state.closure(word).word(),
-                    Scalar::Resource => state.resource(word),
-                    _ => word,
-                });
-            });
-        }
+        let room = std::mem::take(&mut state.arguments);
+        let params = &state.program.interface.closures[shape as usize].params;
+        let mut args = arguments(file, state, list, params, room);
         let closure = state.closures.leaf(ClosureId(shape), args.drain(..));
         state.arguments = args;
         state.put_closure(ip, file, closure)

@@ -3,7 +3,7 @@
 //! The points keep a margin from their cell's faces that makes the search exact: no point outside of the cells that are searched can be
 //! among the two nearest, so that the distances have no seams.
 
-use super::{Noise, Sloped, joined, rows};
+use super::{NOISE, NUMBER, Noise, Sloped, joined, rows};
 use crate::ops::field::{Field, call};
 use crate::ops::power::Sqrt;
 use crate::ops::rounding::Floor;
@@ -165,10 +165,7 @@ const WORLEY: Info = Info {
     derivative: "the direction from the nearest point",
     class: Class::Kink,
     kink: "where two points are equally near the derivative is that of one; at a point it is 0",
-    long: true,
-    terms: 1.0,
-    ulp: 4.0,
-    ..Info::SMOOTH
+    ..NOISE
 };
 
 rows! {
@@ -232,11 +229,8 @@ struct Voronoi;
 
 const VORONOI: Info = Info {
     doc: "A random number from 0 up to but not including 1 that belongs to the nearest of the points of Worley noise: the same all over its Voronoi cell. NaN where a coordinate is not finite.",
-    derivative: "0",
-    class: Class::Jump,
     kink: "where two points are equally near the value jumps; the derivative is 0",
-    long: true,
-    ..Info::SMOOTH
+    ..NUMBER
 };
 
 rows! {

@@ -3,7 +3,7 @@
 //! The slopes have length 1 and nearly even directions; of one coordinate they are any number from −1 to 1.
 
 use super::lattice::{bits, centred};
-use super::{Noise, Place, Sloped, joined, rows, weight_spec};
+use super::{NOISE, Noise, Place, Sloped, joined, rows, weight_spec};
 use crate::ops::field::{Field, call};
 use crate::ops::power::Sqrt;
 use crate::ops::rounding::Floor;
@@ -62,11 +62,7 @@ struct Perlin;
 
 const PERLIN: Info = Info {
     doc: "Gradient noise (Perlin) from -1 to 1, 0 at whole coordinates and on average; twice continuously differentiable. The whole part of the seed chooses one of many such noises. NaN where a coordinate is not finite.",
-    derivative: "its slope along each coordinate, in closed form",
-    long: true,
-    terms: 1.0,
-    ulp: 4.0,
-    ..Info::SMOOTH
+    ..NOISE
 };
 
 rows! {
@@ -127,11 +123,8 @@ struct Simplex;
 
 const SIMPLEX: Info = Info {
     doc: "Simplex noise (Perlin) from -1 to 1: gradient noise on a lattice of simplices, without the directions of a grid; three times continuously differentiable. The whole part of the seed chooses one of many such noises. It loses digits as coordinates grow; NaN where one is not finite.",
-    derivative: "its slope along each coordinate, in closed form",
-    long: true,
-    terms: 1.0,
     ulp: 64.0,
-    ..Info::SMOOTH
+    ..NOISE
 };
 
 rows! {

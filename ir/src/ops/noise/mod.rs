@@ -13,6 +13,24 @@ pub use lattice::numbers;
 
 use super::field::{Field, call};
 use super::rounding::Floor;
+use super::row::{Class, Info};
+
+/// What the rows of all families have in common; those with slopes, that their values are sums of terms of size 1.
+const NOISE: Info = Info {
+    derivative: "its slope along each coordinate, in closed form",
+    long: true,
+    terms: 1.0,
+    ulp: 4.0,
+    ..Info::SMOOTH
+};
+
+/// The same for numbers that belong to cells, which are exact.
+const NUMBER: Info = Info {
+    derivative: "0",
+    class: Class::Jump,
+    long: true,
+    ..Info::SMOOTH
+};
 
 /// A kind of noise, in any number of dimensions.
 trait Noise {

@@ -1,20 +1,16 @@
 //! Value noise, and the cells it stands on.
 
-use super::{Noise, Place, Sloped, rows, weight_spec};
+use super::{NOISE, NUMBER, Noise, Place, Sloped, rows, weight_spec};
 use crate::ops::field::{Field, call};
 use crate::ops::rounding::Floor;
-use crate::ops::row::{Class, Info, between};
+use crate::ops::row::{Info, between};
 
 /// The fade between numbers that stand at the lattice points.
 struct Value;
 
 const VALUE: Info = Info {
     doc: "Value noise from 0 to 1: the smooth blend of random numbers at whole coordinates; twice continuously differentiable. The whole part of the seed chooses one of many such noises. NaN where a coordinate is not finite.",
-    derivative: "its slope along each coordinate, in closed form",
-    long: true,
-    terms: 1.0,
-    ulp: 4.0,
-    ..Info::SMOOTH
+    ..NOISE
 };
 
 rows! {
@@ -59,11 +55,8 @@ struct Cell;
 
 const CELL: Info = Info {
     doc: "Cell noise from 0 up to but not including 1: a random number for each cell between whole coordinates. The whole part of the seed chooses one of many such noises.",
-    derivative: "0",
-    class: Class::Jump,
     kink: "at whole coordinates the value jumps; the derivative is 0",
-    long: true,
-    ..Info::SMOOTH
+    ..NUMBER
 };
 
 rows! {

@@ -238,7 +238,7 @@ fn sample(
 }
 
 fn is_handle(ty: &Type) -> bool {
-    matches!(ty, Type::Scalar(Scalar::Closure | Scalar::Resource))
+    matches!(ty, Type::Scalar(scalar) if scalar.is_handle())
 }
 
 /// The scalars of a value as floats: a bool is 0 or 1.

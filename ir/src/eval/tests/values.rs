@@ -1,0 +1,76 @@
+//! Values, shadows, lanes.
+
+use super::*;
+
+const PRODUCT: &str =
+    "%0: f32:xy = global a[0] %1: f32:x = global b[0] %2: f32:xy = mul %0, %1 return %2";
+
+#[test]
+fn values_and_shadows_of_a_product() {
+    let slot = output(&float_shader(PRODUCT), Shadows::Annotated);
+    assert_eq!(
+        (slot.float, slot.shadows),
+        (6.0, [3.0 * 0.5 + 2.0, 3.0 * -0.25])
+    );
+    assert_eq!(slot, output(&float_shader(PRODUCT), Shadows::Full));
+}
+
+#[test]
+fn only_the_lanes_that_are_laid_out_are_computed() {
+    let laid_out = float_shader(
+        "%0: f32:x = global a[0] %1: f32 = global b[0] %2: f32:x = mul %0, %1
+         %3: f32:xy = global a[0] %4: f32:xy = add %2, %3 return %4",
+    );
+    let slot = output(&laid_out, Shadows::Annotated);
+    assert_eq!((slot.float, slot.shadows), (8.0, [3.0 * 0.5 + 0.5, -0.25]));
+    let full = output(&laid_out, Shadows::Full);
+    assert_eq!(full.shadows, [3.0 * 0.5 + 2.0 + 0.5, 3.0 * -0.25 - 0.25]);
+}
+
+#[test]
+fn an_output_has_the_shadows_that_were_asked_for() {
+    let module = module(
+        "fn main() -> (f32:y) ^0 { %0: f32:xy = global a[0] return %0 }",
+        "output o: float",
+    );
+    assert_eq!(output(&module, Shadows::Annotated).shadows, [0.0, -0.25]);
+    assert_eq!(output(&module, Shadows::Full).shadows, [0.5, -0.25]);
+}
+
+#[test]
+fn an_operand_without_a_lane_contributes_no_term() {
+    // With b infinite the term of a would be NaN: 0 times infinity.
+    let text = "%0: f32 = global a[0] %1: f32:x = global b[0] %2: f32:x = mul %0, %1 return %2";
+    let module = module(
+        &format!("fn main() -> (f32:x) ^0 {{ {text} }}"),
+        "output o: float",
+    );
+    let point = point([2.0, 0.0, 0.0], [f32::INFINITY, 1.0, 0.0], 0);
+    let with = |shadows| {
+        run(
+            &module,
+            &point,
+            Options {
+                shadows,
+                ..Options::default()
+            },
+        )
+    };
+    assert_eq!(with(Shadows::Annotated).outputs[0].shadows[0], 2.0);
+    assert!(with(Shadows::Full).outputs[0].shadows[0].is_nan());
+}
+
+#[test]
+fn reading_a_shadow_adds_zero_and_has_no_shadow() {
+    let module = float_shader(
+        "%0: f32:xy = global a[0] %1: f32 = ddx %0 %2: f32 = const 1.0
+                     %3: f32 = div %2, %1 %4: f32:xy = mul %0, %3 return %4",
+    );
+    let outcome = run(
+        &module,
+        &point([1.0_f32, -0.0, 2.0], [0.0; 3], 0),
+        Options::default(),
+    );
+    assert_eq!(outcome.outputs[0].float, f32::INFINITY);
+    assert_eq!(outcome.outputs[0].shadows[1], f32::INFINITY);
+}
