@@ -73,6 +73,7 @@ pub use adumbra_ir::host::{
     DEFAULT_STEPS, Fault, FaultKind, Faults, Host, Limits, SampleRequest, Sampled,
 };
 pub use adumbra_ir::message::Message;
+pub use adumbra_ir::metadata::{Metadata, MetadataValue};
 pub use adumbra_ir::module::{Input, MessageId, Output};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
 pub use adumbra_ir::passes::{Derivatives, FunctionReport, PASSES, ValueReport};

@@ -6,5 +6,7 @@ mod embed;
 mod example;
 #[path = "host/globals.rs"]
 mod globals;
+#[path = "host/metadata.rs"]
+mod metadata;
 #[path = "host/slots.rs"]
 mod slots;

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod link;
 pub mod memory;
 pub mod message;
+pub mod metadata;
 pub mod module;
 pub mod ops;
 pub mod passes;

@@ -4,6 +4,7 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Label};
+use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar, StructType, Type};
@@ -111,6 +112,12 @@ impl Heap for Type {
     }
 }
 
+impl Heap for MetadataValue {
+    fn heap(&self) -> usize {
+        self.as_text().map_or(0, |text| text.len())
+    }
+}
+
 impl Heap for InstKind {
     fn heap(&self) -> usize {
         match self {
@@ -126,8 +133,9 @@ heap_of! {
     Diagnostic { code, message, span, label, labels, help }
     Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, names }
     Global { name, ty }
-    Input { name, ty, default }
-    Output { name, ty }
+    Input { name, ty, default, metadata }
+    Output { name, ty, metadata }
+    Metadata { name, value }
     ClosureShape { name, params }
     Message { format, params }
     Function { name, variant, values, regions, arrays, body, results, members, library, span }

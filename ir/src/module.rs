@@ -9,6 +9,7 @@
 //! belonged together. A local array is memory of its own, one per scalar member, with shadows beside it.
 
 pub use crate::message::Message;
+use crate::metadata::Metadata;
 use crate::ops::Op;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar, Type};
@@ -95,6 +96,8 @@ pub struct Input {
     pub ty: Type,
     /// The bits of its scalars when the host says nothing; zero where the shader gives no default.
     pub default: Vec<u32>,
+    /// What the shader says about it for people and tools.
+    pub metadata: Vec<Metadata>,
 }
 
 /// Something that the shader gives back.
@@ -104,6 +107,8 @@ pub struct Output {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// What the shader says about it for people and tools.
+    pub metadata: Vec<Metadata>,
 }
 
 /// What `make_closure` makes: a name and the types of the arguments as written.

@@ -157,6 +157,8 @@ impl Side {
 /// A port that was found.
 struct Place {
     unit: usize,
+    /// Its input or output, of which it is all or a part.
+    port: usize,
     /// Its scalars among all of the unit's on that side.
     part: Part,
 }
@@ -233,7 +235,7 @@ impl Planner<'_> {
                 return;
             }
             let port = &setting.port;
-            let Some(Place { unit, part }) = self.resolve(port, Side::In) else {
+            let Some(Place { unit, part, .. }) = self.resolve(port, Side::In) else {
                 continue;
             };
             let name = port.name();
@@ -270,9 +272,11 @@ impl Planner<'_> {
             if self.is_full() {
                 break;
             }
-            let Some(Place { unit, part }) = self.resolve(&exposed.port, Side::In) else {
+            let Some(place) = self.resolve(&exposed.port, Side::In) else {
                 continue;
             };
+            let metadata = self.module_of(&place).inputs[place.port].metadata.clone();
+            let Place { unit, part, .. } = place;
             let mut has_handle = false;
             (part.ty).for_each_scalar(&mut |scalar| has_handle |= scalar.is_handle());
             if has_handle {
@@ -294,6 +298,7 @@ impl Planner<'_> {
                 name: exposed.name.clone(),
                 ty: part.ty,
                 default: slots.iter().map(|slot| slot.bits).collect(),
+                metadata,
             });
             let sources = (next..next + scalars as u32).map(Source::Host);
             self.feed(&exposed.port, unit, part.first, sources);
@@ -420,14 +425,17 @@ impl Planner<'_> {
             if self.is_full() {
                 break;
             }
-            let Some(Place { unit, part }) = self.resolve(&exposed.port, Side::Out) else {
+            let Some(place) = self.resolve(&exposed.port, Side::Out) else {
                 continue;
             };
+            let metadata = self.module_of(&place).outputs[place.port].metadata.clone();
+            let Place { unit, part, .. } = place;
             let scalars = part.ty.scalar_count() as u32;
             results.extend((part.first..part.first + scalars).map(|k| (unit, k)));
             outputs.push(Output {
                 name: exposed.name.clone(),
                 ty: part.ty,
+                metadata,
             });
         }
         if group.outputs.is_empty() {
@@ -442,6 +450,11 @@ impl Planner<'_> {
         }
         self.within(results.len() as u64, Side::Out);
         (outputs, results)
+    }
+
+    /// The shader that a port is one of.
+    fn module_of(&self, place: &Place) -> &Module {
+        self.modules[place.unit].expect("a port was found in it")
     }
 
     fn exposed_once(&mut self, list: &[Exposed]) {

@@ -8,8 +8,11 @@ use super::tree::{Expr, FunctionId, LocalId, Param};
 use super::types::TypeId;
 use super::{Checker, Constant, Declared};
 use crate::ast::{self, ItemKind, TypeKeyword, TypeName};
+use crate::interner::Symbol;
 use crate::limits::{MAX_OVERLOADS, MAX_SHADER_SCALARS};
+use adumbra_ir::metadata::MetadataValue;
 use adumbra_ir::{Code, Diagnostic, Span};
+use std::collections::HashMap;
 
 impl<'a> Checker<'a, '_> {
     /// Declares what the host offers.
@@ -222,6 +225,10 @@ impl<'a> Checker<'a, '_> {
         let params = first.params.iter().zip(second.params);
         let params = params.map(|(a, b)| Param {
             default: a.default.or(b.default),
+            metadata: match a.metadata {
+                [] => b.metadata,
+                metadata => metadata,
+            },
             ..*a
         });
         let params = self.arena.alloc_slice_fill_iter(params);
@@ -261,10 +268,65 @@ impl<'a> Checker<'a, '_> {
                 direction: parameter.direction,
                 default,
                 local: LocalId(index as u32),
+                metadata: self.metadata(parameter.metadata),
                 span: name.span,
             });
         }
         params.into_bump_slice()
+    }
+
+    /// What `<<< name = literal, flag >>>` says; a flag is true.
+    fn metadata(&mut self, entries: &[ast::Metadata<'a>]) -> &'a [(Symbol, MetadataValue<Symbol>)] {
+        let mut known = HashMap::new();
+        for entry in entries {
+            if let Some(first) = known.insert(entry.name.symbol, entry.name.span) {
+                let text = self.text(entry.name.symbol);
+                let message = format!("the metadata says `{text}` twice");
+                self.report(
+                    Diagnostic::new(Code::Redeclared, entry.name.span, message)
+                        .here("said again")
+                        .label(first, "said here first")
+                        .help("keep one of them"),
+                );
+            }
+        }
+        let arena = self.arena;
+        let said = entries.iter().map(|entry| {
+            let value = entry.value.map_or(MetadataValue::Bool(true), |value| {
+                self.metadata_value(value)
+            });
+            (entry.name.symbol, value)
+        });
+        arena.alloc_slice_fill_iter(said)
+    }
+
+    /// A literal, perhaps under a minus, as the grammar says.
+    fn metadata_value(&mut self, value: &'a ast::Expr<'a>) -> MetadataValue<Symbol> {
+        let (negative, literal) = match value.kind {
+            ast::ExprKind::Unary(_, literal) => (true, literal),
+            _ => (false, value),
+        };
+        match literal.kind {
+            ast::ExprKind::Float(x) => MetadataValue::Float(if negative { -x } else { x }),
+            ast::ExprKind::Int(n) if negative => MetadataValue::Int(n.wrapping_neg()),
+            ast::ExprKind::Int(n) => MetadataValue::Int(n),
+            ast::ExprKind::Uint(n) if negative => MetadataValue::Uint(n.wrapping_neg()),
+            ast::ExprKind::Uint(n) => MetadataValue::Uint(n),
+            ast::ExprKind::String(text) if !negative => MetadataValue::Text(text),
+            ast::ExprKind::Bool(flag) if !negative => MetadataValue::Bool(flag),
+            _ => {
+                self.report(
+                    Diagnostic::new(
+                        Code::BadOperand,
+                        value.span,
+                        "there is no `-` of a text or bool",
+                    )
+                    .here("this is no number")
+                    .help("leave out the `-`"),
+                );
+                MetadataValue::Bool(false)
+            }
+        }
     }
 
     /// What holds for the parameters of shaders alone.

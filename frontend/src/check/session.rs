@@ -221,6 +221,7 @@ impl<'a> Checker<'a, '_> {
             direction: ast::Direction::Out,
             default: None,
             local,
+            metadata: &[],
             span,
         });
         self.session

@@ -7,6 +7,7 @@
 use super::types::{TypeId, Types};
 use crate::ast;
 use crate::interner::Symbol;
+use adumbra_ir::metadata::MetadataValue;
 use adumbra_ir::module::{Detail, Message};
 use adumbra_ir::{Direction, Op, Span};
 
@@ -71,6 +72,8 @@ pub struct Param<'a> {
     pub default: Option<&'a Expr<'a>>,
     /// Its variable.
     pub local: LocalId,
+    /// What a shader says about it: names and values.
+    pub metadata: &'a [(Symbol, MetadataValue<Symbol>)],
     /// Where it is declared.
     pub span: Span,
 }

@@ -186,18 +186,16 @@ fn direction(qualifiers: KindSet) -> Direction {
 /// `<<< label = "count", hidden >>>`
 fn metadata<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Metadata<'a>]> {
     let sign = mark(Kind::Minus).or_not();
-    let value = mark(Kind::Assign)
-        .ignore_then(sign.then(literal()))
-        .map_with(|(sign, kind), e| {
-            let (builder, span) = seen(e);
-            let literal = builder.expr(kind, span);
-            match sign {
-                Some(_) => builder.expr(ExprKind::Unary(UnaryOp::Minus, literal), span),
-                None => literal,
-            }
-        });
+    let value = sign.then(literal()).map_with(|(sign, kind), e| {
+        let (builder, span) = seen(e);
+        let literal = builder.expr(kind, span);
+        match sign {
+            Some(_) => builder.expr(ExprKind::Unary(UnaryOp::Minus, literal), span),
+            None => literal,
+        }
+    });
     name()
-        .then(value.or_not())
+        .then(mark(Kind::Assign).ignore_then(value).or_not())
         .map(|(name, value)| Metadata { name, value })
         .separated_by(mark(Kind::Comma))
         .allow_trailing()

@@ -19,6 +19,7 @@ use crate::check::tree::{FunctionId, Program};
 use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::metadata::Metadata;
 use adumbra_ir::module::{
     ClosureId, ClosureShape, FuncId, Global, Input, MessageId, Module, NameId, Output, ResourceId,
     TextureId,
@@ -43,6 +44,11 @@ pub fn lower(
     for param in function.params {
         let name = interner.name(param.name).to_owned();
         let ty = types.host(param.ty, interner);
+        let said = param.metadata.iter().map(|&(name, value)| Metadata {
+            name: interner.name(name).to_owned(),
+            value: value.map_text(|text| interner.name(text).to_owned()),
+        });
+        let metadata = said.collect();
         match param.direction {
             crate::ast::Direction::In => lowering.module.inputs.push(Input {
                 default: match param.default {
@@ -51,8 +57,9 @@ pub fn lower(
                 },
                 name,
                 ty,
+                metadata,
             }),
-            _ => lowering.module.outputs.push(Output { name, ty }),
+            _ => (lowering.module.outputs).push(Output { name, ty, metadata }),
         }
     }
     let global = |&(name, ty): &(Symbol, TypeId)| Global {

@@ -277,6 +277,7 @@ fn look() -> (f32) ^0 {
     let output = |name: &str| Output {
         name: name.to_owned(),
         ty: Type::FLOAT,
+        metadata: Vec::new(),
     };
     let shell = Shell {
         name: "group".to_owned(),

@@ -6,6 +6,7 @@
 mod tests;
 
 use crate::builder::Builder;
+use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::ops::Op;
 use crate::ops::row::Kind;
@@ -457,6 +458,24 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
     m.b.finish()
 }
 
+/// A few entries of all types.
+fn metadata(random: &mut Random) -> Vec<Metadata> {
+    let names = ["label", "min", "max", "odd \"name\""];
+    let entry = |name: &&str| {
+        let value = match random.below(6) {
+            0 => MetadataValue::Bool(random.one_in(2)),
+            1 => MetadataValue::Int(random.below(9) as i32 - 4),
+            2 => MetadataValue::Uint(random.below(9) as u32),
+            3 => MetadataValue::Float(random.below(9) as f32 / 8.0),
+            4 => MetadataValue::Text("a \"b\"\n\u{fc}".into()),
+            _ => return None,
+        };
+        let name = (*name).into();
+        Some(Metadata { name, value })
+    };
+    names.iter().filter_map(entry).collect()
+}
+
 /// A sound module without lanes; the same for the same seed.
 pub fn generate(seed: u64) -> Module {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
@@ -507,25 +526,30 @@ pub fn generate(seed: u64) -> Module {
                 name: "k".into(),
                 ty: Type::FLOAT,
                 default: vec![0.75_f32.to_bits()],
+                metadata: metadata(&mut random),
             },
             Input {
                 name: "i".into(),
                 ty: Type::Scalar(I32),
                 default: vec![2],
+                metadata: metadata(&mut random),
             },
         ],
         outputs: vec![
             Output {
                 name: "color".into(),
                 ty: Type::Vector(3),
+                metadata: Vec::new(),
             },
             Output {
                 name: "count".into(),
                 ty: Type::Scalar(I32),
+                metadata: Vec::new(),
             },
             Output {
                 name: "c".into(),
                 ty: Type::Scalar(Closure),
+                metadata: Vec::new(),
             },
         ],
         names: ["x", "y.z", "x"].map(String::from).into(),

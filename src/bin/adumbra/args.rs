@@ -35,6 +35,8 @@ pub enum Command {
     Run(RunArgs),
     /// Report errors and warnings, nothing else
     Check(CheckArgs),
+    /// Say what a shader's inputs and outputs are, with their defaults and metadata
+    Info(InfoArgs),
     /// Show what a stage of the compiler makes of a shader
     Emit(EmitArgs),
     /// Draw a shader over a grid of pixels (not built yet)
@@ -111,6 +113,27 @@ pub struct CheckArgs {
     pub group: bool,
 
     /// Print one JSON object for each finding
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Source text or serialised bytecode; `-` reads standard input
+    pub file: PathBuf,
+
+    /// Which shader, if the file has several
+    #[arg(long, value_name = "NAME")]
+    pub shader: Option<String>,
+
+    /// The file is a group: shaders wired to one another, described in JSON
+    #[arg(long, conflicts_with = "shader")]
+    pub group: bool,
+
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
 

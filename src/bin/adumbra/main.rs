@@ -9,7 +9,9 @@ mod checker;
 mod emit;
 mod eval;
 mod files;
+mod info;
 mod input;
+mod load;
 mod messages;
 mod outcome;
 mod point;
@@ -60,6 +62,7 @@ fn execute(cli: Cli) -> Outcome {
         Command::Eval(args) => eval::eval(args),
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::check(args),
+        Command::Info(args) => info::info(args),
         Command::Emit(args) => emit::emit(args),
         Command::Image(_) => Err(Failure::not_built("the command `image`")),
         Command::Bench(_) => Err(Failure::not_built("the command `bench`")),

@@ -1,18 +1,15 @@
 //! `adumbra run FILE`: a shader at one point, from source or from serialised bytecode.
 
-use crate::args::{CompileArgs, RunArgs};
+use crate::args::RunArgs;
 use crate::checker::{Checker, Interrupt};
-use crate::files;
-use crate::input;
+use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::point::Point;
-use crate::report::{self, reported};
+use crate::report;
 use crate::setting::Argument;
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use adumbra::{
-    Compiler, Evaluator, Findings, HumanFloat, Instance, Options, Program, Sources, View,
-};
+use adumbra::{Evaluator, HumanFloat, Instance, Program, View};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -34,8 +31,15 @@ impl Serialize for JsonOutputs<'_> {
 /// If the file is at fault, or the point was stopped.
 pub fn run(args: RunArgs) -> Outcome {
     let setup = Setup::new(&args.compile)?;
-    let (program, sources) = load(&args, &setup)?;
-    report::to_stderr(program.warnings(), &sources, args.json);
+    let wanted = Wanted {
+        file: &args.file,
+        group: args.group,
+        shader: args.shader.as_deref(),
+        derivs: args.derivs,
+        json: args.json,
+        compile: &args.compile,
+    };
+    let (program, sources) = load(&wanted, &setup)?;
 
     if program.module().is_none() {
         check_bytecode(&args, &setup, &program)?;
@@ -63,64 +67,6 @@ pub fn run(args: RunArgs) -> Outcome {
     point.json(JsonRun {
         outputs: JsonOutputs(outputs.collect()),
     })
-}
-
-/// The program of a file, which is bytecode if it begins as bytecode does.
-fn load(args: &RunArgs, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
-    let (name, bytes) = input::bytes(&args.file)?;
-    if Program::is_bytecode(&bytes) && !args.group {
-        refuse_for_bytecode(&args.compile, args.shader.as_deref())?;
-        let sources = Sources::new(name, "");
-        return match Program::from_bytecode(&bytes) {
-            Ok(program) => Ok((program, sources)),
-            Err(diagnostic) => {
-                let findings = Findings {
-                    sources,
-                    diagnostics: vec![diagnostic],
-                };
-                Err(reported(&findings, args.json))
-            }
-        };
-    }
-    let text = input::text(&name, bytes).map_err(|findings| reported(&findings, args.json))?;
-    let options = Options {
-        output_derivatives: args.derivs,
-        shader: args.shader.clone(),
-        ..setup.options.clone()
-    };
-    let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
-    let compiled = match args.group {
-        true => {
-            input::group(&args.file, &name, &text).and_then(|group| compiler.compile_group(&group))
-        }
-        false => files::including(Sources::new(name, text))
-            .and_then(|sources| compiler.compile(&sources)),
-    };
-    let program = compiled.map_err(|findings| reported(&findings, args.json))?;
-    let sources = program.sources().cloned();
-    Ok((program, sources.expect("it was compiled")))
-}
-
-/// Options that say how to compile mean nothing for what is compiled already.
-fn refuse_for_bytecode(args: &CompileArgs, shader: Option<&str>) -> Outcome {
-    let meant = [
-        (shader.is_some(), "--shader"),
-        (args.merge_demand, "--merge-demand"),
-        (
-            args.engine == crate::args::EngineName::Reference,
-            "--engine reference",
-        ),
-        (
-            args.derivatives != crate::args::DerivativesName::Dual,
-            "--derivatives",
-        ),
-    ];
-    match meant.into_iter().find(|(given, _)| *given) {
-        None => Ok(()),
-        Some((_, option)) => Err(Failure::usage(format!(
-            "{option} is for source text; this file is compiled already"
-        ))),
-    }
 }
 
 /// What a compiler would have said: a global that the host lacks is refused, derivatives that were left out are no silent zeros.

@@ -29,7 +29,8 @@ enum Shown<'a> {
     },
 }
 
-fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
+/// In JSON, as the language writes it.
+pub fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ty)
 }
 

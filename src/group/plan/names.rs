@@ -38,7 +38,7 @@ impl Planner<'_> {
             None => (port.path.as_str(), None),
         };
         let mut at = 0;
-        for (known, ty) in side.ports(module) {
+        for (port_number, (known, ty)) in side.ports(module).into_iter().enumerate() {
             if known != first {
                 at += ty.scalar_count() as u32;
                 continue;
@@ -46,6 +46,7 @@ impl Planner<'_> {
             return match port::part(ty, rest) {
                 Ok(part) => Some(Place {
                     unit,
+                    port: port_number,
                     part: Part {
                         first: at + part.first,
                         ..part

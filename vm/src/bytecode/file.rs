@@ -12,6 +12,7 @@ use super::{Array, Bytecode, Function, Interface};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
+use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
 use adumbra_ir::ops::Op;
 use adumbra_ir::span::{FileId, Span};
@@ -22,7 +23,7 @@ use std::sync::Arc;
 pub const MAGIC: [u8; 4] = *b"\x7fadb";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const HEADER: usize = 16;
 
@@ -344,16 +345,50 @@ fn interface(s: &mut impl Stream, i: &mut Interface) -> Done {
         name: name.clone(),
         ty: ty.clone(),
         default: Vec::new(),
+        metadata: Vec::new(),
     };
     s.list(&mut i.inputs, &input, |s, input| {
         s.text(&mut input.name)?;
         whole_type(s, &mut input.ty)?;
-        s.list(&mut input.default, &0, |s, word| s.word(word))
+        s.list(&mut input.default, &0, |s, word| s.word(word))?;
+        metadata(s, &mut input.metadata)
     })?;
-    let output = Output { name, ty };
+    let output = Output {
+        name,
+        ty,
+        metadata: Vec::new(),
+    };
     s.list(&mut i.outputs, &output, |s, output| {
         s.text(&mut output.name)?;
-        whole_type(s, &mut output.ty)
+        whole_type(s, &mut output.ty)?;
+        metadata(s, &mut output.metadata)
+    })
+}
+
+/// Entries: a name, a tag, and the text that tag 0 says, or the bits of a scalar of the type that another one says.
+fn metadata(s: &mut impl Stream, list: &mut Vec<Metadata>) -> Done {
+    let blank = Metadata {
+        name: String::new(),
+        value: MetadataValue::Text(String::new()),
+    };
+    s.list(list, &blank, |s, entry| {
+        s.text(&mut entry.name)?;
+        let (mut tag, mut bits) = match entry.value.scalar() {
+            Ok((ty, bits)) => (ty as u8 + 1, bits),
+            Err(_) => (0, 0),
+        };
+        s.byte(&mut tag)?;
+        if tag == 0 {
+            let mut text = entry.value.as_text().unwrap_or_default().to_owned();
+            s.text(&mut text)?;
+            entry.value = MetadataValue::Text(text);
+            return Ok(());
+        }
+        s.word(&mut bits)?;
+        let ty = Scalar::ALL.get(usize::from(tag - 1));
+        let value = ty.and_then(|&ty| MetadataValue::from_scalar(ty, bits));
+        entry.value = value.ok_or("a value of metadata is none")?;
+        Ok(())
     })
 }
 

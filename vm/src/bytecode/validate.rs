@@ -496,6 +496,7 @@ mod tests {
         let output = Output {
             name: String::new(),
             ty: long.clone(),
+            metadata: Vec::new(),
         };
         outputs.interface.outputs = vec![output; 1 << 20];
         assert_eq!(

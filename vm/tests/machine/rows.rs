@@ -56,6 +56,7 @@ fn module(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize]) -> Module
     module.outputs.push(Output {
         name: "o".to_owned(),
         ty: Type::Scalar(ty),
+        metadata: Vec::new(),
     });
     module.functions.push(b.finish());
     module

@@ -11,6 +11,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::host::CANONICAL_NAN;
 use crate::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
+use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::ops::Op;
 use crate::span::{FileId, Span};
@@ -278,13 +279,20 @@ impl<'a> Parser<'a> {
                     let name = self.name()?.into_owned();
                     let ty = self.typed()?;
                     let default = self.default_words(&ty)?;
-                    self.module.inputs.push(Input { name, ty, default });
+                    let metadata = self.metadata()?;
+                    self.module.inputs.push(Input {
+                        name,
+                        ty,
+                        default,
+                        metadata,
+                    });
                 }
                 Token::Word("output") => {
                     self.advance();
                     let name = self.name()?.into_owned();
                     let ty = self.typed()?;
-                    self.module.outputs.push(Output { name, ty });
+                    let metadata = self.metadata()?;
+                    self.module.outputs.push(Output { name, ty, metadata });
                 }
                 Token::Word("names") => loop {
                     let name = self.declare(|p| (&mut p.names, p.module.names.len()))?;
@@ -416,6 +424,39 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(words)
+    }
+
+    /// `meta(label: text = "count", min: int = 0)`, or nothing.
+    fn metadata(&mut self) -> Parsed<Vec<Metadata>> {
+        let mut metadata = Vec::new();
+        if self.accept_word("meta") {
+            self.expect(Token::Sign('('))?;
+            self.list(')', |p| {
+                let name = p.name()?.into_owned();
+                p.expect(Token::Sign(':'))?;
+                let value = p.metadata_value()?;
+                metadata.push(Metadata { name, value });
+                Ok(())
+            })?;
+        }
+        Ok(metadata)
+    }
+
+    /// `text = "count"` or `int = 0`.
+    fn metadata_value(&mut self) -> Parsed<MetadataValue> {
+        if self.accept_word("text") {
+            self.expect(Token::Sign('='))?;
+            return Ok(MetadataValue::Text(self.name()?.into_owned()));
+        }
+        let Type::Scalar(ty) = self.ty()? else {
+            return self.expected("a value of a scalar type");
+        };
+        self.expect(Token::Sign('='))?;
+        let bits = self.literal(ty)?;
+        match MetadataValue::from_scalar(ty, bits) {
+            Some(value) => Ok(value),
+            None => self.fail(Code::IrSyntax, "no metadata has this value"),
+        }
     }
 
     /// The bits of a constant.

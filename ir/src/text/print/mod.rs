@@ -2,6 +2,7 @@
 
 mod words;
 
+use crate::metadata::Metadata;
 use crate::module::*;
 use crate::span::{FileId, Span};
 use crate::types::{Direction, Scalar, Type};
@@ -80,7 +81,12 @@ impl<'a> Printer<'a> {
             self.params(&message.params)?;
         }
         for input in &module.inputs {
-            let Input { name, ty, default } = input;
+            let Input {
+                name,
+                ty,
+                default,
+                metadata,
+            } = input;
             write!(self.out, "input {}: {}", Name(name), FullType(ty))?;
             let mut types = Vec::new();
             ty.for_each_scalar(&mut |s| types.push(s));
@@ -89,11 +95,12 @@ impl<'a> Printer<'a> {
                 let sign = if i > 0 { "," } else { " =" };
                 write!(self.out, "{sign} {}", Literal(ty, word))?;
             }
-            self.out.push('\n');
+            self.metadata(metadata)?;
         }
         for output in &module.outputs {
-            let Output { name, ty } = output;
-            writeln!(self.out, "output {}: {}", Name(name), FullType(ty))?;
+            let Output { name, ty, metadata } = output;
+            write!(self.out, "output {}: {}", Name(name), FullType(ty))?;
+            self.metadata(metadata)?;
         }
         for (i, name) in module.names.iter().enumerate() {
             let lead = if i > 0 { "," } else { "names" };
@@ -115,6 +122,20 @@ impl<'a> Printer<'a> {
         }
         self.out.push_str(")\n");
         Ok(())
+    }
+
+    /// ` meta(label: text = "count", min: int = 0)`, the end of a line.
+    fn metadata(&mut self, metadata: &[Metadata]) -> fmt::Result {
+        for (i, Metadata { name, value }) in metadata.iter().enumerate() {
+            let lead = if i > 0 { ", " } else { " meta(" };
+            write!(self.out, "{lead}{}: ", Name(name))?;
+            match value.scalar() {
+                Ok((ty, bits)) => write!(self.out, "{} = {}", Type::Scalar(ty), Literal(ty, bits))?,
+                Err(text) => write!(self.out, "text = {}", Name(text))?,
+            }
+        }
+        let end = if metadata.is_empty() { "\n" } else { ")\n" };
+        self.out.write_str(end)
     }
 
     fn span(&mut self, span: Span, implied: Span) -> fmt::Result {

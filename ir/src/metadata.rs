@@ -1,0 +1,166 @@
+//! What a shader writer says about an input or output for people and tools: `<<< label = "Gain", min = 0, hidden >>>`.
+//!
+//! Nothing is computed from it: it is carried from the text to the host, in the order written, through every form that a program takes.
+
+use crate::module::{Input, Output};
+use crate::types::Scalar;
+use std::fmt;
+
+/// One entry: a name and what it says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metadata {
+    /// Its name; no two entries of one input or output have the same.
+    pub name: String,
+    /// Its value.
+    pub value: MetadataValue,
+}
+
+/// The value of an entry, of the type that its literal has. `T` is a text: in the typed tree it is interned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MetadataValue<T = String> {
+    /// `true` or `false`. A name alone is true.
+    Bool(bool),
+    /// `-3`
+    Int(i32),
+    /// `3u`
+    Uint(u32),
+    /// `0.5`; never NaN.
+    Float(f32),
+    /// `"a text"`
+    Text(T),
+}
+
+impl<T> MetadataValue<T> {
+    /// If it is true or false, which.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            MetadataValue::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// If it is a number of any type, that number: what bounds like `min = 0` are for.
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            MetadataValue::Int(value) => Some(f64::from(*value)),
+            MetadataValue::Uint(value) => Some(f64::from(*value)),
+            MetadataValue::Float(value) => Some(f64::from(*value)),
+            MetadataValue::Bool(_) | MetadataValue::Text(_) => None,
+        }
+    }
+
+    /// The type and bits of a number or bool; a text is left as it is.
+    pub fn scalar(&self) -> Result<(Scalar, u32), &T> {
+        match self {
+            MetadataValue::Bool(value) => Ok((Scalar::Bool, u32::from(*value))),
+            MetadataValue::Int(value) => Ok((Scalar::I32, value.cast_unsigned())),
+            MetadataValue::Uint(value) => Ok((Scalar::U32, *value)),
+            MetadataValue::Float(value) => Ok((Scalar::F32, value.to_bits())),
+            MetadataValue::Text(text) => Err(text),
+        }
+    }
+
+    /// A number or bool from its type and bits. `None` if there is none such: a NaN, a bool that is neither, closures and resources.
+    pub fn from_scalar(ty: Scalar, bits: u32) -> Option<MetadataValue<T>> {
+        Some(match ty {
+            Scalar::Bool if bits < 2 => MetadataValue::Bool(bits == 1),
+            Scalar::I32 => MetadataValue::Int(bits.cast_signed()),
+            Scalar::U32 => MetadataValue::Uint(bits),
+            Scalar::F32 if !f32::from_bits(bits).is_nan() => {
+                MetadataValue::Float(f32::from_bits(bits))
+            }
+            _ => return None,
+        })
+    }
+
+    /// The same value, its text held in another way.
+    pub fn map_text<U>(self, text: impl FnOnce(T) -> U) -> MetadataValue<U> {
+        match self {
+            MetadataValue::Bool(value) => MetadataValue::Bool(value),
+            MetadataValue::Int(value) => MetadataValue::Int(value),
+            MetadataValue::Uint(value) => MetadataValue::Uint(value),
+            MetadataValue::Float(value) => MetadataValue::Float(value),
+            MetadataValue::Text(value) => MetadataValue::Text(text(value)),
+        }
+    }
+}
+
+impl MetadataValue {
+    /// If it is a text, that text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            MetadataValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// As it could be written in a shader.
+impl fmt::Display for MetadataValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MetadataValue::Bool(value) => write!(f, "{value}"),
+            MetadataValue::Int(value) => write!(f, "{value}"),
+            MetadataValue::Uint(value) => write!(f, "{value}u"),
+            MetadataValue::Float(value) => write!(f, "{value:?}"),
+            MetadataValue::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+fn find<'a>(entries: &'a [Metadata], name: &str) -> Option<&'a MetadataValue> {
+    let entry = entries.iter().find(|entry| entry.name == name)?;
+    Some(&entry.value)
+}
+
+impl Input {
+    /// What the shader writer says about it under that name.
+    pub fn says(&self, name: &str) -> Option<&MetadataValue> {
+        find(&self.metadata, name)
+    }
+}
+
+impl Output {
+    /// What the shader writer says about it under that name.
+    pub fn says(&self, name: &str) -> Option<&MetadataValue> {
+        find(&self.metadata, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_from_their_bits() {
+        type Value = MetadataValue<&'static str>;
+        for value in [
+            Value::Bool(true),
+            Value::Int(-3),
+            Value::Uint(u32::MAX),
+            Value::Float(-0.0),
+        ] {
+            let (ty, bits) = value.scalar().unwrap();
+            let back = Value::from_scalar(ty, bits).unwrap();
+            assert_eq!((back, back.scalar()), (value, value.scalar()));
+        }
+        assert_eq!(Value::Text("a").scalar(), Err(&"a"));
+        assert_eq!(Value::from_scalar(Scalar::Bool, 2), None);
+        assert_eq!(Value::from_scalar(Scalar::F32, f32::NAN.to_bits()), None);
+        assert_eq!(Value::from_scalar(Scalar::Closure, 0), None);
+    }
+
+    #[test]
+    fn values_print_as_they_could_be_written() {
+        let shown = [
+            (MetadataValue::Bool(true), "true"),
+            (MetadataValue::Int(-3), "-3"),
+            (MetadataValue::Uint(3), "3u"),
+            (MetadataValue::Float(3.0), "3.0"),
+            (MetadataValue::Text("a \"b\"".to_owned()), r#""a \"b\"""#),
+        ];
+        for (value, text) in shown {
+            assert_eq!(value.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A program from a file: source text, a group, or serialised bytecode.
+
+use crate::args::{CompileArgs, DerivativesName, EngineName};
+use crate::files;
+use crate::input;
+use crate::outcome::{Failure, Outcome};
+use crate::report::{self, reported};
+use crate::setup::Setup;
+use adumbra::{Compiler, Findings, Options, Program, Sources};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a command line says about the program that it wants.
+pub struct Wanted<'a> {
+    pub file: &'a Path,
+    pub group: bool,
+    pub shader: Option<&'a str>,
+    /// Whether the outputs' derivatives are asked for.
+    pub derivs: bool,
+    /// Whether findings are for programs.
+    pub json: bool,
+    pub compile: &'a CompileArgs,
+}
+
+/// The program of a file, which is bytecode if it begins as bytecode does. Its warnings are given.
+///
+/// # Errors
+/// If the file cannot be read or has errors, which are reported.
+pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
+    let (name, bytes) = input::bytes(wanted.file)?;
+    let refused = |findings: Findings| reported(&findings, wanted.json);
+    if Program::is_bytecode(&bytes) && !wanted.group {
+        refuse_for_bytecode(wanted)?;
+        let sources = Sources::new(name, "");
+        return match Program::from_bytecode(&bytes) {
+            Ok(program) => Ok((program, sources)),
+            Err(diagnostic) => Err(refused(Findings {
+                sources,
+                diagnostics: vec![diagnostic],
+            })),
+        };
+    }
+    let text = input::text(&name, bytes).map_err(refused)?;
+    let options = Options {
+        output_derivatives: wanted.derivs,
+        shader: wanted.shader.map(str::to_owned),
+        ..setup.options.clone()
+    };
+    let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
+    let compiled = match wanted.group {
+        true => {
+            input::group(wanted.file, &name, &text).and_then(|group| compiler.compile_group(&group))
+        }
+        false => files::including(Sources::new(name, text))
+            .and_then(|sources| compiler.compile(&sources)),
+    };
+    let program = compiled.map_err(refused)?;
+    let sources = program.sources().expect("it was compiled").clone();
+    report::to_stderr(program.warnings(), &sources, wanted.json);
+    Ok((program, sources))
+}
+
+/// Options that say how to compile mean nothing for what is compiled already.
+fn refuse_for_bytecode(wanted: &Wanted) -> Outcome {
+    let compile = wanted.compile;
+    let meant = [
+        (wanted.shader.is_some(), "--shader"),
+        (compile.merge_demand, "--merge-demand"),
+        (
+            compile.engine == EngineName::Reference,
+            "--engine reference",
+        ),
+        (
+            compile.derivatives != DerivativesName::Dual,
+            "--derivatives",
+        ),
+    ];
+    match meant.into_iter().find(|(given, _)| *given) {
+        None => Ok(()),
+        Some((_, option)) => Err(Failure::usage(format!(
+            "{option} is for source text; this file is compiled already"
+        ))),
+    }
+}
