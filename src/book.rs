@@ -11,8 +11,6 @@ struct Embedding;
 struct ErrorsE0110;
 #[doc = include_str!("../docs/errors/E0114.md")]
 struct ErrorsE0114;
-#[doc = include_str!("../docs/errors/E0505.md")]
-struct ErrorsE0505;
 #[doc = include_str!("../docs/errors/E0541.md")]
 struct ErrorsE0541;
 #[doc = include_str!("../docs/errors/E0543.md")]

@@ -10,7 +10,7 @@ use adumbra_frontend::ast;
 use adumbra_frontend::check::Given;
 use adumbra_frontend::check::tree::FunctionId;
 use adumbra_frontend::{Interner, lower};
-use adumbra_ir::passes::{self, Derivatives, FunctionReport, PassOptions};
+use adumbra_ir::passes::{self, Derivatives, FunctionReport, Origins, PassOptions};
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Diagnostic, FileId, Module};
 use front::{fail_on_error, parse};
@@ -144,7 +144,7 @@ impl Compiler {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 match lower(&checked.program, &interner, FunctionId(i as u32)) {
-                    Ok(module) => news.extend(passes::origins(&module).warnings),
+                    Ok(module) => news.extend(self.origins(&module).warnings),
                     Err(diagnostic) => news.push(diagnostic),
                 }
             }
@@ -308,6 +308,11 @@ impl Compiler {
         Ok(last)
     }
 
+    /// Where shaders ask for derivatives that count as 0.
+    pub(crate) fn origins(&self, module: &Module) -> Origins {
+        passes::origins(module, self.layout.without_shadows())
+    }
+
     fn pass_options(&self) -> PassOptions {
         PassOptions {
             derivatives: self.options.derivatives,
@@ -342,7 +347,7 @@ impl Compiler {
             phases,
             ..
         } = front;
-        let origins = passes::origins(&module);
+        let origins = self.origins(&module);
         warnings.extend(origins.warnings);
         let mut options = self.pass_options();
         if options.output_shadows && !asked {

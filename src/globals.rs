@@ -33,6 +33,8 @@ pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, Sh
 pub struct GlobalsLayout {
     members: Arc<Vec<GlobalMember>>,
     words: usize,
+    /// Members whose shadows the host never sets. They have their room all the same, so layouts that differ in this alone are the same.
+    shadowless: Arc<Vec<String>>,
     /// The struct of the host that it was made from, known to have these members.
     of: Option<TypeId>,
 }
@@ -43,7 +45,7 @@ heap_of! {
 
 impl Heap for GlobalsLayout {
     fn heap(&self) -> usize {
-        self.members.heap()
+        self.members.heap() + self.shadowless.heap()
     }
 }
 
@@ -183,6 +185,33 @@ impl GlobalsLayout {
         self.words += 3 * ty.scalar_count();
         Arc::make_mut(&mut self.members).push(GlobalMember { name, ty, start });
         Ok(self)
+    }
+
+    /// Says that the host never sets the derivatives of that member: they stay 0, and a shader that asks for one, by `ddx` or in the coordinates of a
+    /// texture, is warned.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
+    /// let layout = GlobalsLayout::hit().with("time", Type::FLOAT)?.shadowless("time")?;
+    /// let text = "shader s(out float o) { o = ddx(sin(global_value<time>)); }";
+    /// let program = Compiler::new(layout).compile(&Sources::new("s.adu", text))?;
+    /// assert_eq!(program.warnings()[0].code.to_string(), "W0514");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such member.
+    pub fn shadowless(mut self, name: &str) -> Result<GlobalsLayout, AccessError> {
+        if self.member(name).is_none() {
+            return Err(AccessError::Unknown(name.to_owned()));
+        }
+        Arc::make_mut(&mut self.shadowless).push(name.to_owned());
+        Ok(self)
+    }
+
+    /// Members whose derivatives the host never sets.
+    pub(crate) fn without_shadows(&self) -> &[String] {
+        &self.shadowless
     }
 
     /// The members, in order.

@@ -96,10 +96,10 @@ codes! {
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";
     BadClosureArgument = 504 Error "an argument that a closure cannot have";
-    NotBuiltYet = 505 Error "a part of the language that is not built yet";
     DerivativeOfTexture = 511 Warning "a derivative of a texture's result, which is 0";
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
     FlatDerivative = 513 Warning "a derivative of what changes in steps, which is 0";
+    UnsetShadow = 514 Warning "a derivative of a global, which the host never sets";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";
     UnknownUnit = 533 Error "a unit that the group does not have";

@@ -7,7 +7,7 @@ use crate::sources::Sources;
 use crate::stats::{Clock, Phases};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::link::{self, Shell, Unit, link};
-use adumbra_ir::passes::{self, FunctionReport};
+use adumbra_ir::passes::FunctionReport;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Compiler {
         match self.linked(group) {
             Ok((front, sources)) => {
                 let mut diagnostics = front.warnings;
-                diagnostics.extend(passes::origins(&front.module).warnings);
+                diagnostics.extend(self.origins(&front.module).warnings);
                 let findings = Findings {
                     diagnostics,
                     sources,

@@ -11,9 +11,13 @@ mod plan;
 mod port;
 mod value;
 
+use crate::compiler::Findings;
+use crate::includes::Loader;
 use crate::sources::Sources;
 use crate::value::{HostValue, View};
 use adumbra_ir::{Span, Type};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
@@ -163,6 +167,40 @@ impl Group {
             span: Span::default(),
         });
         self
+    }
+
+    /// The same group, its units' texts with all that they include.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Group, Loader, Sources};
+    /// struct Half;
+    /// impl Loader for Half {
+    ///     fn resolve(&self, path: &str, _from: &str) -> Result<String, String> {
+    ///         Ok(path.to_owned())
+    ///     }
+    ///     fn load(&self, _name: &str) -> Result<String, String> {
+    ///         Ok("float half(float x) { return 0.5 * x; }".to_owned())
+    ///     }
+    /// }
+    /// let unit = Sources::new("u.adu", "#include \"half.adu\"\nshader u(float x, out float y) { y = half(x); }");
+    /// let mut group = Group::new();
+    /// group.unit("a", &unit, None).expose_output("y", ("a", "y"));
+    /// Compiler::new(GlobalsLayout::new()).compile_group(&group.including(&Half)?)?;
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sources::including`], for the first unit that has any.
+    pub fn including(mut self, loader: &dyn Loader) -> Result<Group, Findings> {
+        let mut known: HashMap<_, Sources> = HashMap::new();
+        for unit in &mut self.units {
+            let sources = match known.entry(unit.sources.identity()) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(new) => new.insert(unit.sources.including(loader)?).clone(),
+            };
+            unit.sources = sources;
+        }
+        Ok(self)
     }
 
     /// Gives an input of a unit a value, which converts as a connection does. Setting what is also exposed sets the host's default.

@@ -191,3 +191,30 @@ fn wrong_groups_are_reported_at_their_places() {
     let ran = adumbra_with_input(["run", "--group", "-"], missing);
     assert!(ran.code == 1 && ran.stderr.contains("E0540"), "{ran:?}");
 }
+
+#[test]
+fn files_of_units_include_others() {
+    scratch("group_half.adu", "float half(float x) { return 0.5 * x; }");
+    let unit = scratch(
+        "group_including.adu",
+        "#include \"group_half.adu\"\nshader u(float x = 8, out float y) { y = half(x); }",
+    );
+    let text = r#"{ "units": { "a": { "source": "group_including.adu" }, "b": { "source": "group_including.adu" } },
+        "connections": [{ "from": "a.y", "to": "b.x" }], "outputs": { "y": "b.y" } }"#;
+    let group = scratch("group_of_including.json", text);
+    let ran = adumbra(["run", "--group", &group]);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("y  2.0\n", ""));
+
+    std::fs::write(
+        &unit,
+        "#include \"group_nowhere.adu\"\nshader u(float x, out float y) { y = x; }",
+    )
+    .unwrap();
+    let ran = adumbra(["check", "--group", &group]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr.contains("E0112") && ran.stderr.contains("group_including.adu:1:"),
+        "{}",
+        ran.stderr
+    );
+}

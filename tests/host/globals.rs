@@ -1,7 +1,7 @@
 //! Globals by derive and by builder: the same memory, and the layouts of the SORT post.
 
 use adumbra::{
-    Compiler, Dual, Engine, Evaluator, Flag, Globals, GlobalsLayout, Instance, Limits,
+    Compiler, Diagnostic, Dual, Engine, Evaluator, Flag, Globals, GlobalsLayout, Instance, Limits,
     MemberVisitor, NoTextures, Options, PointGlobals, Scalar, ShaderGlobals, Sources, Type,
     central_differences,
 };
@@ -278,4 +278,44 @@ fn a_wrong_list_of_members_gives_no_memory() {
     };
     assert_eq!(liar.b.value, 2.0);
     assert_eq!(liar.words_as(&GlobalsLayout::of::<Liar>()), None);
+}
+
+#[test]
+fn shadows_that_are_never_set_are_missed_where_they_are_asked_for() {
+    let warnings = |layout: &GlobalsLayout, text: &str| {
+        let compiler = Compiler::new(layout.clone());
+        let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+        let checked = compiler.check(&Sources::new("s.adu", text));
+        assert_eq!(checked, program.warnings());
+        let warning =
+            |d: &Diagnostic| format!("{} {}..{}: {}", d.code, d.span.start, d.span.end, d.message);
+        checked.iter().map(warning).collect::<Vec<_>>()
+    };
+    let layout = GlobalsLayout::hit().with("time", Type::FLOAT).unwrap();
+    let still = layout.clone().shadowless("time").unwrap();
+    assert_eq!(layout, still);
+    assert!(layout.clone().shadowless("tim").is_err());
+    let asking = [
+        "shader s(out float o) { o = ddx(global_value<time>); }",
+        "float f(float x) { return x * x; } shader s(out float o) { o = ddy(f(global_value<time>) * global_value<uvw>.x); }",
+        "float f() { return 2 * global_value<time>; } shader s(out float o) { float x[2]; x[1] = f(); o = ddx(x[0]); }",
+        "texture2d t; shader s(out color o) { o = texture2d_sample<t>(global_value<uvw>.x, sin(global_value<time>)); }",
+    ];
+    for text in asking {
+        assert_eq!(warnings(&layout, text), [""; 0], "{text}");
+        let found = warnings(&still, text);
+        assert!(
+            found.len() == 1 && found[0].starts_with("W0514") && found[0].contains("`time`"),
+            "{text}: {found:?}"
+        );
+    }
+    // Outputs are not asked for by the shader, and an int of it changes in steps.
+    for text in [
+        "shader s(out float o) { o = sin(global_value<time>); }",
+        "shader s(out float o) { o = ddx(global_value<uvw>.x) * global_value<time>; }",
+        "shader s(out float o) { o = global_value<time> > 0.5 ? ddx(global_value<uvw>.x) : 1; }",
+        "texture2d t; shader s(out color o) { o = texture2d_sample_level<t>(global_value<uvw>.xy, global_value<time>); }",
+    ] {
+        assert_eq!(warnings(&still, text), [""; 0], "{text}");
+    }
 }

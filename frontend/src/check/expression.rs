@@ -326,8 +326,15 @@ impl<'a> Checker<'a, '_> {
         };
         let (_, ty) = self.globals[global as usize];
         if ty == TypeId::ERROR {
-            let help = "let the host offer its parts as numbers and vectors";
-            self.not_built(span, "globals of this type are", help);
+            self.report(
+                Diagnostic::new(
+                    Code::BadVariableType,
+                    span,
+                    "no global can be an array or a struct",
+                )
+                .here("the host offers it as one")
+                .help("let the host offer its parts as numbers and vectors"),
+            );
         }
         Expr {
             kind: ExprKind::Global(global),

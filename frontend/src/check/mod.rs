@@ -32,7 +32,7 @@ use crate::ast;
 use crate::interner::{Interner, Symbol};
 use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::module::Message;
-use adumbra_ir::{Code, Diagnostic, FileId, Span};
+use adumbra_ir::{Code, Diagnostic, FileId};
 use bumpalo::Bump;
 pub use closure::RegisteredClosure;
 pub(crate) use convert::conversion;
@@ -272,15 +272,6 @@ impl<'a, 'c> Checker<'a, 'c> {
 
     fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
-    }
-
-    /// Reports that something is not built yet, and how to do without.
-    fn not_built(&mut self, span: Span, what: &str, help: &str) {
-        self.report(
-            Diagnostic::new(Code::NotBuiltYet, span, format!("{what} not built yet"))
-                .here("not built yet")
-                .help(help),
-        );
     }
 
     fn text(&self, symbol: Symbol) -> &str {

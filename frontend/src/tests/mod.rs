@@ -72,7 +72,7 @@ fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let module = module.map_err(|diagnostic| vec![diagnostic])?;
     if shader.is_some() {
         verified(&module);
-        diagnostics.extend(adumbra_ir::passes::origins(&module).warnings);
+        diagnostics.extend(adumbra_ir::passes::origins(&module, &[]).warnings);
     }
     Ok((module, diagnostics))
 }

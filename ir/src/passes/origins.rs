@@ -1,6 +1,6 @@
-//! Which floats come from derivatives and textures, and where that is lost.
+//! Which floats come from derivatives, textures and globals without shadows, and where that is lost.
 //!
-//! A derivative of a read shadow would be second order, one of a texture's result is not known: both count as 0. Whoever asks for one is
+//! A derivative of a read shadow would be second order, one of a texture's result is not known, and some globals' shadows no host sets: all count as 0. Whoever asks for one is
 //! told so ([`Origins::warnings`]), and an output that contains a read shadow is marked, so that nobody prints its derivative
 //! ([`Origins::second_order`]).
 //!
@@ -21,6 +21,9 @@ pub(super) const MAX_ROUNDS: usize = 16;
 /// Places that a function is known to ask for derivatives of its parameters at. Further ones go unnoticed by its callers.
 pub(super) const MAX_ASKS: usize = 16;
 
+/// Most names that a warning lists.
+const MAX_NAMES: usize = 4;
+
 /// Most warnings of one module.
 pub(super) const MAX_WARNINGS: usize = 32;
 
@@ -33,13 +36,14 @@ pub struct Origins {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A set: parameters of the function (scalars, then arrays; the last bit stands for all further ones), textures, derivatives.
+/// A set: parameters of the function (scalars, then arrays; the last bit stands for all further ones), shadowless globals, textures, derivatives.
 type From = u64;
 
 const DERIVATIVE: From = 1 << 63;
 const TEXTURE: From = 1 << 62;
-const LAST_PARAM: u32 = 61;
-const PARAMS: From = TEXTURE - 1;
+const SHADOWLESS: From = 1 << 61;
+const LAST_PARAM: u32 = 60;
+const PARAMS: From = SHADOWLESS - 1;
 
 const fn param(index: usize) -> From {
     1 << if index < LAST_PARAM as usize {
@@ -69,19 +73,22 @@ struct Summary {
     asks: Vec<Ask>,
 }
 
-/// Follows derivatives and texture results through a module.
-pub fn origins(module: &Module) -> Origins {
-    let sources = module.functions.iter().map(has_sources).collect::<Vec<_>>();
+/// Follows derivatives, texture results and the globals of these names, whose shadows the host never sets, through a module.
+pub fn origins(module: &Module, shadowless: &[String]) -> Origins {
+    let globals = module.globals.iter();
+    let shadowless: Vec<bool> = globals.map(|g| shadowless.contains(&g.name)).collect();
+    let has_sources = |function| has_sources(function, &shadowless);
+    let sources: Vec<bool> = module.functions.iter().map(has_sources).collect();
     if !sources.contains(&true) {
         return nothing(module);
     }
     let graph = CallGraph::new(module);
     // Most modules have nothing to report, and most functions neither ask nor answer: assuming the worst of those settles it.
-    let roughly = follow(module, &graph, |id| !sources[id.index()]);
+    let roughly = follow(module, &graph, &shadowless, |id| !sources[id.index()]);
     if roughly == nothing(module) {
         return roughly;
     }
-    follow(module, &graph, |_| false)
+    follow(module, &graph, &shadowless, |_| false)
 }
 
 fn nothing(module: &Module) -> Origins {
@@ -92,19 +99,23 @@ fn nothing(module: &Module) -> Origins {
     }
 }
 
-/// Whether the function itself samples a texture or reads a shadow.
-fn has_sources(function: &Function) -> bool {
+/// Whether the function itself samples a texture, or reads a shadow or one of these globals.
+fn has_sources(function: &Function, shadowless: &[bool]) -> bool {
     let mut insts = function.regions.iter().flat_map(|region| &region.insts);
-    insts.any(|inst| {
-        matches!(
-            inst.kind,
-            InstKind::Shadow(_) | InstKind::Sample(_, _, Detail::Shadows)
-        )
+    insts.any(|inst| match inst.kind {
+        InstKind::Shadow(_) | InstKind::Sample(_, _, Detail::Shadows) => true,
+        InstKind::Global(global, _) => shadowless[global.index()],
+        _ => false,
     })
 }
 
 /// Follows them through all functions; those that `skip` names, and that call none but such, give every parameter to every result.
-fn follow(module: &Module, graph: &CallGraph, skip: impl Fn(FuncId) -> bool) -> Origins {
+fn follow(
+    module: &Module,
+    graph: &CallGraph,
+    shadowless: &[bool],
+    skip: impl Fn(FuncId) -> bool,
+) -> Origins {
     let mut origins = nothing(module);
     let mut summaries = vec![Summary::default(); module.functions.len()];
     let mut skipped = vec![false; module.functions.len()];
@@ -122,7 +133,7 @@ fn follow(module: &Module, graph: &CallGraph, skip: impl Fn(FuncId) -> bool) -> 
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for &id in members {
-                let summary = Flow::new(module, id, &summaries).summary(&summaries);
+                let summary = Flow::new(module, id, shadowless, &summaries).summary(&summaries);
                 changed |= summary != summaries[id.index()];
                 summaries[id.index()] = summary;
             }
@@ -132,7 +143,8 @@ fn follow(module: &Module, graph: &CallGraph, skip: impl Fn(FuncId) -> bool) -> 
         }
         for &id in members {
             if !module.function(id).library {
-                Flow::new(module, id, &summaries).warn(&summaries, &mut origins.warnings);
+                let flow = Flow::new(module, id, shadowless, &summaries);
+                flow.warn(&summaries, &mut origins.warnings);
             }
         }
     }
@@ -166,17 +178,25 @@ impl Summary {
 struct Flow<'m> {
     module: &'m Module,
     function: &'m Function,
+    /// Per global, whether no host sets its shadows.
+    shadowless: &'m [bool],
     /// Per value, then per array.
     from: Vec<From>,
     results: Vec<From>,
 }
 
 impl<'m> Flow<'m> {
-    fn new(module: &'m Module, id: FuncId, summaries: &[Summary]) -> Flow<'m> {
+    fn new(
+        module: &'m Module,
+        id: FuncId,
+        shadowless: &'m [bool],
+        summaries: &[Summary],
+    ) -> Flow<'m> {
         let function = module.function(id);
         let mut flow = Flow {
             module,
             function,
+            shadowless,
             from: vec![0; function.values.len() + function.arrays.len()],
             results: vec![0; function.results.len()],
         };
@@ -236,6 +256,11 @@ impl<'m> Flow<'m> {
                     for result in inst.results.iter() {
                         self.from[result.index()] |= TEXTURE;
                     }
+                }
+                InstKind::Global(global, _)
+                    if self.shadowless[global.index()] && self.is_float(inst.results.first) =>
+                {
+                    self.from[inst.results.first.index()] |= SHADOWLESS;
                 }
                 InstKind::Op(_) if self.is_float(inst.results.first) => {
                     floats(inst).for_each(|arg| edge(arg.index(), inst.results.first.index()));
@@ -406,7 +431,43 @@ impl<'m> Flow<'m> {
             if ask.from & DERIVATIVE != 0 {
                 warnings.push(of_derivative(ask));
             }
+            if ask.from & SHADOWLESS != 0 {
+                warnings.push(self.of_shadowless(ask));
+            }
         });
+    }
+}
+
+impl Flow<'_> {
+    fn of_shadowless(&self, ask: Ask) -> Diagnostic {
+        let mut read = vec![false; self.shadowless.len()];
+        let regions = self.module.functions.iter().flat_map(|f| &f.regions);
+        for inst in regions.flat_map(|region| &region.insts) {
+            if let InstKind::Global(global, _) = inst.kind {
+                read[global.index()] = self.shadowless[global.index()];
+            }
+        }
+        let read = self.module.globals.iter().zip(read);
+        let names: Vec<String> = read
+            .filter(|(_, read)| *read)
+            .map(|(global, _)| format!("`{}`", global.name))
+            .collect();
+        let shown = names.len().min(MAX_NAMES);
+        let more = if names.len() > shown { ", …" } else { "" };
+        let which = match &names[..shown] {
+            [one] => format!("{one}, whose derivatives the host never sets"),
+            some => format!(
+                "a global whose derivatives the host never sets ({}{more})",
+                some.join(", ")
+            ),
+        };
+        let message = match ask.by_sample {
+            false => format!("this depends on {which}: they count as 0"),
+            true => format!("the coordinates depend on {which}: they count as 0"),
+        };
+        Diagnostic::new(Code::UnsetShadow, ask.span, message)
+            .here("incomplete for want of them")
+            .help("let the host set them; on the command line `-g name=value:ddx:ddy`")
     }
 }
 

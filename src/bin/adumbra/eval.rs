@@ -20,8 +20,7 @@ pub fn eval(args: EvalArgs) -> Outcome {
     add_files(&mut sources, &args.with, args.json)?;
     let sources = files::including(sources).map_err(|findings| reported(&findings, args.json))?;
 
-    let compiler =
-        Compiler::new(setup.globals.layout().clone()).with_options(setup.options.clone());
+    let compiler = Compiler::new(setup.layout.clone()).with_options(setup.options.clone());
     let compiled = compiler.compile_expression(&sources);
     let program = compiled.map_err(|findings| reported(&findings, args.json))?;
     report::to_stderr(program.warnings(), &sources, args.json);

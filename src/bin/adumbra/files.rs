@@ -6,7 +6,7 @@ use adumbra::{Findings, Loader, Sources};
 use std::path::{Component, Path, PathBuf};
 
 /// The file system.
-struct Files;
+pub struct Files;
 
 impl Loader for Files {
     fn resolve(&self, path: &str, from: &str) -> Result<String, String> {

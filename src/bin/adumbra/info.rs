@@ -19,6 +19,7 @@ pub fn info(args: InfoArgs) -> Outcome {
         group: args.group,
         shader: args.shader.as_deref(),
         derivs: false,
+        is_evaluated: false,
         json: args.json,
         compile: &args.compile,
     };

@@ -1,5 +1,6 @@
 //! Reading the files that a command is given.
 
+use crate::files::Files;
 use crate::outcome::{Failure, Outcome};
 use adumbra::{Code, Diagnostic, FileId, Findings, Group, Sources, Span};
 use std::fs;
@@ -38,7 +39,7 @@ pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
     }
 }
 
-/// The group that a file describes. Paths in it are relative to its folder; in one from standard input, to the current one.
+/// The group that a file describes, with all that its units include. Paths in it are relative to its folder; in one from standard input, to the current one.
 ///
 /// # Errors
 /// What is wrong with its form, and which of the units' files cannot be read.
@@ -53,7 +54,8 @@ pub fn group(path: &Path, name: &str, text: &str) -> Result<Group, Findings> {
         let text =
             self::text(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())?;
         Ok((name, text))
-    })
+    })?
+    .including(&Files)
 }
 
 /// Refuses one text too many.

@@ -17,6 +17,8 @@ pub struct Wanted<'a> {
     pub shader: Option<&'a str>,
     /// Whether the outputs' derivatives are asked for.
     pub derivs: bool,
+    /// Whether it is for a point with the globals as they are set.
+    pub is_evaluated: bool,
     /// Whether findings are for programs.
     pub json: bool,
     pub compile: &'a CompileArgs,
@@ -46,7 +48,11 @@ pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> 
         shader: wanted.shader.map(str::to_owned),
         ..setup.options.clone()
     };
-    let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
+    let layout = match wanted.is_evaluated {
+        true => setup.layout.clone(),
+        false => setup.globals.layout().clone(),
+    };
+    let compiler = Compiler::new(layout).with_options(options);
     let compiled = match wanted.group {
         true => {
             input::group(wanted.file, &name, &text).and_then(|group| compiler.compile_group(&group))

@@ -36,6 +36,7 @@ pub fn run(args: RunArgs) -> Outcome {
         group: args.group,
         shader: args.shader.as_deref(),
         derivs: args.derivs,
+        is_evaluated: true,
         json: args.json,
         compile: &args.compile,
     };

@@ -11,6 +11,8 @@ pub struct Setting {
     pub value: Vec<u32>,
     pub ddx: Vec<u32>,
     pub ddy: Vec<u32>,
+    /// Whether derivatives were left out that it could have.
+    pub is_shadowless: bool,
 }
 
 /// An input of the shader: its text is read when the type is known.
@@ -27,11 +29,11 @@ impl FromStr for Setting {
         let (name, parts) = split_name(text)?;
         let mut parts = parts.split(':');
         let (ty, value) = value_by_shape(parts.next().unwrap_or_default())?;
+        let has_floats = !matches!(ty, Type::Scalar(Scalar::I32 | Scalar::Bool));
+        let is_shadowless = has_floats && text.matches(':').count() == 0;
         let mut shadow = |which: &str| match parts.next() {
             None => Ok(vec![0; value.len()]),
-            Some(_) if matches!(ty, Type::Scalar(Scalar::I32 | Scalar::Bool)) => {
-                Err(format!("a global of type `{ty}` has no {which}"))
-            }
+            Some(_) if !has_floats => Err(format!("a global of type `{ty}` has no {which}")),
             Some(text) => floats(text).and_then(|words| match words.len() == value.len() {
                 true => Ok(words),
                 false => Err(format!(
@@ -51,6 +53,7 @@ impl FromStr for Setting {
             value,
             ddx,
             ddy,
+            is_shadowless,
         })
     }
 }
@@ -184,6 +187,8 @@ mod tests {
         assert_eq!(read("x=-inf").value, bits([f32::NEG_INFINITY]));
         assert!(f32::from_bits(read("x=nan").value[0]).is_nan());
         assert_eq!(read("x=1e-45").value, [1]);
+        let shadowless = ["x=1", "x=1:0", "v=1,2", "n=3i", "b=true"].map(|t| read(t).is_shadowless);
+        assert_eq!(shadowless, [true, false, true, false, false]);
     }
 
     #[test]

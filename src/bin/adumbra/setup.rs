@@ -17,6 +17,8 @@ pub const MAX_TIME: Duration = Duration::from_secs(5);
 pub struct Setup {
     pub options: Options,
     pub globals: Globals,
+    /// Of the globals, as they are set: those given as values alone are known to have no derivatives.
+    pub layout: GlobalsLayout,
     pub engine: Engine,
     pub limits: Limits,
     /// [`MAX_TIME`], if it holds.
@@ -43,13 +45,19 @@ impl Setup {
                 return Err(Failure::not_built("the derivatives mode `quad-fine`"));
             }
         };
+        let globals = globals(args)?;
+        let mut layout = globals.layout().clone();
+        for setting in args.globals_set.iter().filter(|s| s.is_shadowless) {
+            layout = layout.shadowless(&setting.name).map_err(Failure::usage)?;
+        }
         Ok(Setup {
             options: Options {
                 derivatives,
                 merge_demand: args.merge_demand,
                 ..Options::default()
             },
-            globals: globals(args)?,
+            globals,
+            layout,
             engine,
             limits: Limits {
                 steps: args.steps,

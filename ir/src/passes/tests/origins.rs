@@ -9,7 +9,7 @@ fn warnings(body: &str, others: &str) -> usize {
     let module = module(&format!(
         "fn main() -> (f32) ^0 {{\n%0: f32 = global g[0]\n%1: f32 = ddx %0\n{body}}}\n{others}"
     ));
-    origins(&module).warnings.len()
+    origins(&module, &[]).warnings.len()
 }
 
 #[test]
