@@ -188,7 +188,7 @@ impl GlobalsLayout {
     }
 
     /// Says that the host never sets the derivatives of that member: they stay 0, and a shader that asks for one, by `ddx` or in the coordinates of a
-    /// texture, is warned.
+    /// texture, of what depends on such members alone is warned.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};

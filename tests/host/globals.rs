@@ -297,9 +297,9 @@ fn shadows_that_are_never_set_are_missed_where_they_are_asked_for() {
     assert!(layout.clone().shadowless("tim").is_err());
     let asking = [
         "shader s(out float o) { o = ddx(global_value<time>); }",
-        "float f(float x) { return x * x; } shader s(out float o) { o = ddy(f(global_value<time>) * global_value<uvw>.x); }",
+        "float f(float x) { return ddy(x * global_value<time>); } shader s(float k, out float o) { o = f(2) + f(k); }",
         "float f() { return 2 * global_value<time>; } shader s(out float o) { float x[2]; x[1] = f(); o = ddx(x[0]); }",
-        "texture2d t; shader s(out color o) { o = texture2d_sample<t>(global_value<uvw>.x, sin(global_value<time>)); }",
+        "texture2d t; shader s(out color o) { o = texture2d_sample<t>(0.5, sin(global_value<time>)); }",
     ];
     for text in asking {
         assert_eq!(warnings(&layout, text), [""; 0], "{text}");
@@ -309,10 +309,13 @@ fn shadows_that_are_never_set_are_missed_where_they_are_asked_for() {
             "{text}: {found:?}"
         );
     }
-    // Outputs are not asked for by the shader, and an int of it changes in steps.
+    // Outputs are not asked for by the shader, and what is the same for all pixels may well be a factor of what is not.
     for text in [
         "shader s(out float o) { o = sin(global_value<time>); }",
         "shader s(out float o) { o = ddx(global_value<uvw>.x) * global_value<time>; }",
+        "shader s(out float o) { o = ddx(global_value<uvw>.x * global_value<time>); }",
+        "float f(float x) { return ddy(x * global_value<time>); } shader s(out float o) { o = f(global_value<uvw>.x); }",
+        "float g() { return global_value<uvw>.x; } shader s(out float o) { o = ddx(g() * global_value<time>); }",
         "shader s(out float o) { o = global_value<time> > 0.5 ? ddx(global_value<uvw>.x) : 1; }",
         "texture2d t; shader s(out color o) { o = texture2d_sample_level<t>(global_value<uvw>.xy, global_value<time>); }",
     ] {

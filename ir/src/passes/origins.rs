@@ -36,14 +36,19 @@ pub struct Origins {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A set: parameters of the function (scalars, then arrays; the last bit stands for all further ones), shadowless globals, textures, derivatives.
+/// A set: parameters of the function (scalars, then arrays; the last bit stands for all further ones), globals with shadows and
+/// without, textures, derivatives.
 type From = u64;
 
 const DERIVATIVE: From = 1 << 63;
 const TEXTURE: From = 1 << 62;
 const SHADOWLESS: From = 1 << 61;
-const LAST_PARAM: u32 = 60;
-const PARAMS: From = SHADOWLESS - 1;
+const SHADOWED: From = 1 << 60;
+const LAST_PARAM: u32 = 59;
+const PARAMS: From = SHADOWED - 1;
+
+/// What else tells whether a derivative is 0 for want of shadows.
+const GLOBALS: From = SHADOWLESS | SHADOWED;
 
 const fn param(index: usize) -> From {
     1 << if index < LAST_PARAM as usize {
@@ -75,7 +80,7 @@ struct Summary {
 
 /// Follows derivatives, texture results and the globals of these names, whose shadows the host never sets, through a module.
 pub fn origins(module: &Module, shadowless: &[String]) -> Origins {
-    let globals = module.globals.iter();
+    let globals = module.globals.iter().filter(|_| !shadowless.is_empty());
     let shadowless: Vec<bool> = globals.map(|g| shadowless.contains(&g.name)).collect();
     let has_sources = |function| has_sources(function, &shadowless);
     let sources: Vec<bool> = module.functions.iter().map(has_sources).collect();
@@ -104,7 +109,7 @@ fn has_sources(function: &Function, shadowless: &[bool]) -> bool {
     let mut insts = function.regions.iter().flat_map(|region| &region.insts);
     insts.any(|inst| match inst.kind {
         InstKind::Shadow(_) | InstKind::Sample(_, _, Detail::Shadows) => true,
-        InstKind::Global(global, _) => shadowless[global.index()],
+        InstKind::Global(global, _) => shadowless.get(global.index()) == Some(&true),
         _ => false,
     })
 }
@@ -178,7 +183,9 @@ impl Summary {
 struct Flow<'m> {
     module: &'m Module,
     function: &'m Function,
-    /// Per global, whether no host sets its shadows.
+    /// Whether it is the shader itself.
+    is_entry: bool,
+    /// Per global, whether no host sets its shadows; empty if there is none such.
     shadowless: &'m [bool],
     /// Per value, then per array.
     from: Vec<From>,
@@ -196,6 +203,7 @@ impl<'m> Flow<'m> {
         let mut flow = Flow {
             module,
             function,
+            is_entry: id == module.entry,
             shadowless,
             from: vec![0; function.values.len() + function.arrays.len()],
             results: vec![0; function.results.len()],
@@ -257,10 +265,13 @@ impl<'m> Flow<'m> {
                         self.from[result.index()] |= TEXTURE;
                     }
                 }
-                InstKind::Global(global, _)
-                    if self.shadowless[global.index()] && self.is_float(inst.results.first) =>
-                {
-                    self.from[inst.results.first.index()] |= SHADOWLESS;
+                InstKind::Global(global, _) if self.is_float(inst.results.first) => {
+                    self.from[inst.results.first.index()] |=
+                        match self.shadowless.get(global.index()) {
+                            None => 0,
+                            Some(true) => SHADOWLESS,
+                            Some(false) => SHADOWED,
+                        };
                 }
                 InstKind::Op(_) if self.is_float(inst.results.first) => {
                     floats(inst).for_each(|arg| edge(arg.index(), inst.results.first.index()));
@@ -384,7 +395,7 @@ impl<'m> Flow<'m> {
                             .enumerate()
                             .filter(|(i, _)| ask.from & param(*i) != 0);
                         f(Ask {
-                            from: asked.fold(0, |a, (_, from)| a | from),
+                            from: asked.fold(ask.from & GLOBALS, |a, (_, from)| a | from),
                             // Nobody sees the library's text: it is the call that asks.
                             span: match self.module.function(*callee).library {
                                 true => inst.span,
@@ -403,10 +414,10 @@ impl<'m> Flow<'m> {
         let mut asks: Vec<Ask> = Vec::new();
         self.for_each_ask(summaries, |ask| {
             let of_params = Ask {
-                from: ask.from & PARAMS,
+                from: ask.from & (PARAMS | GLOBALS),
                 ..ask
             };
-            if of_params.from != 0 && asks.len() < MAX_ASKS && !asks.contains(&of_params) {
+            if of_params.from & PARAMS != 0 && asks.len() < MAX_ASKS && !asks.contains(&of_params) {
                 asks.push(of_params);
             }
         });
@@ -431,7 +442,9 @@ impl<'m> Flow<'m> {
             if ask.from & DERIVATIVE != 0 {
                 warnings.push(of_derivative(ask));
             }
-            if ask.from & SHADOWLESS != 0 {
+            // What comes from parameters is for the callers to say; those of the shader have no shadows.
+            let is_known = self.is_entry || ask.from & PARAMS == 0;
+            if is_known && ask.from & GLOBALS == SHADOWLESS {
                 warnings.push(self.of_shadowless(ask));
             }
         });
@@ -455,18 +468,18 @@ impl Flow<'_> {
         let shown = names.len().min(MAX_NAMES);
         let more = if names.len() > shown { ", …" } else { "" };
         let which = match &names[..shown] {
-            [one] => format!("{one}, whose derivatives the host never sets"),
+            [one] => format!("{one} alone, whose derivatives the host never sets"),
             some => format!(
-                "a global whose derivatives the host never sets ({}{more})",
+                "globals alone whose derivatives the host never sets ({}{more})",
                 some.join(", ")
             ),
         };
         let message = match ask.by_sample {
-            false => format!("this depends on {which}: they count as 0"),
-            true => format!("the coordinates depend on {which}: they count as 0"),
+            false => format!("this depends on {which}, so its own is 0"),
+            true => format!("the coordinates depend on {which}, so theirs are 0"),
         };
         Diagnostic::new(Code::UnsetShadow, ask.span, message)
-            .here("incomplete for want of them")
+            .here("0 for want of them")
             .help("let the host set them; on the command line `-g name=value:ddx:ddy`")
     }
 }
