@@ -268,13 +268,11 @@ pub enum StmtKind<'a> {
     Expr(&'a Expr<'a>),
     /// `{ … }`
     Block(Block<'a>),
-    /// `if (condition) then else otherwise`
+    /// `if (condition) body else if (condition) body else otherwise`, any number of conditions
     If {
-        /// What is asked.
-        condition: &'a Expr<'a>,
-        /// Done if so.
-        then: &'a Stmt<'a>,
-        /// Done if not.
+        /// What is asked, one after the other; never empty.
+        arms: &'a [Arm<'a>],
+        /// Done if none of them holds.
         otherwise: Option<&'a Stmt<'a>>,
     },
     /// `for (init; condition; step) body`
@@ -310,6 +308,17 @@ pub enum StmtKind<'a> {
     Empty,
     /// Something that could not be read.
     Broken,
+}
+
+/// A condition of an `if`, and what is done where it is the first that holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Arm<'a> {
+    /// What is asked.
+    pub condition: &'a Expr<'a>,
+    /// Done if so.
+    pub body: &'a Stmt<'a>,
+    /// From its `if` to the end of its body.
+    pub span: Span,
 }
 
 /// A `for` loop. Its header is a scope around its body.

@@ -128,13 +128,11 @@ impl<'s> Audit<'s> {
             StmtKind::Declaration(declaration) => s.declaration(declaration),
             StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => s.expr(expr),
             StmtKind::Block(block) => s.block(&block),
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                s.expr(condition);
-                s.statement(then);
+            StmtKind::If { arms, otherwise } => {
+                for arm in arms {
+                    s.expr(arm.condition);
+                    s.statement(arm.body);
+                }
                 if let Some(otherwise) = otherwise {
                     s.statement(otherwise);
                 }
@@ -175,17 +173,11 @@ impl<'s> Audit<'s> {
 
     pub(crate) fn expr(&mut self, expr: &Expr) {
         self.down(expr.span, |s| match expr.kind {
+            ExprKind::Binary(..) => s.chain(expr),
             ExprKind::Unary(_, a)
             | ExprKind::Cast(_, a)
             | ExprKind::Member(a, _)
             | ExprKind::Step { place: a, .. } => s.expr(a),
-            ExprKind::Binary(op, a, b) => {
-                if op.is_ordering() {
-                    s.ordering(a, b);
-                }
-                s.expr(a);
-                s.expr(b);
-            }
             ExprKind::Index(a, b)
             | ExprKind::Assign {
                 place: a, value: b, ..
@@ -211,6 +203,19 @@ impl<'s> Audit<'s> {
             | ExprKind::GlobalValue(_)
             | ExprKind::Broken => {}
         });
+    }
+
+    /// Operators that group to the left, as in `a + b - c`: they stand side by side, however many there are.
+    fn chain(&mut self, last: &Expr) {
+        let mut left = last;
+        while let ExprKind::Binary(op, a, b) = left.kind {
+            if op.is_ordering() {
+                self.ordering(a, b);
+            }
+            self.expr(b);
+            left = a;
+        }
+        self.expr(left);
     }
 
     /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that this is meant.

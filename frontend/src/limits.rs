@@ -6,9 +6,12 @@ pub const MAX_SOURCE: usize = 4 << 20;
 /// Deepest nesting of brackets, operators that wait for their right side, and statements inside statements.
 pub const MAX_NESTING: usize = 128;
 
-/// Greatest height of the syntax tree of one declaration, counted in expressions and statements. A chain such as `1+1+1+…` is as
-/// high as it has operators.
+/// Greatest height of the syntax tree of one declaration, counted in expressions and statements. A chain of operators that group to the
+/// left, `1+1+1+…`, is no higher than one of them, and one of conditions, `if … else if … else if …`, no higher than one `if`.
 pub const MAX_HEIGHT: usize = 256;
+
+/// Operators of a chain that become one tree; what they come to is a variable for those that follow.
+pub const MAX_CHAIN: usize = 64;
 
 /// Most findings that one text reports.
 pub const MAX_DIAGNOSTICS: usize = 32;

@@ -14,7 +14,9 @@ use adumbra_ir::{Code, Diagnostic};
 enum Waiting {
     /// An opener for its closer.
     Bracket,
-    /// A statement for its body.
+    /// An `if` for its body, or for its `else`.
+    If,
+    /// Another statement for its body, an `else` among them.
     Statement,
     /// `?` for its `:`.
     Question,
@@ -74,7 +76,7 @@ pub(crate) fn check(tokens: &Tokens) -> Option<Diagnostic> {
         } else {
             let before_else = kinds.get(at + 1) == Some(&Kind::Else);
             let statement_end = match before_else {
-                true => Waiting::Statement,
+                true => Waiting::If,
                 false => Waiting::Bracket,
             };
             match kind {
@@ -96,7 +98,21 @@ pub(crate) fn check(tokens: &Tokens) -> Option<Diagnostic> {
                         *top = Waiting::Right;
                     }
                 }
-                Kind::If | Kind::For | Kind::While | Kind::Do | Kind::Switch => {
+                Kind::If => {
+                    // A chain of conditions is no deeper than one.
+                    if at > 0 && kinds[at - 1] == Kind::Else {
+                        stack.pop();
+                    }
+                    stack.push(Waiting::If);
+                }
+                Kind::Else => {
+                    // The `if` is done when this is.
+                    if stack.last() == Some(&Waiting::If) {
+                        stack.pop();
+                    }
+                    stack.push(Waiting::Statement);
+                }
+                Kind::For | Kind::While | Kind::Do | Kind::Switch => {
                     stack.push(Waiting::Statement);
                 }
                 _ => {}

@@ -1,6 +1,6 @@
 //! How large a module may be. Whoever makes one says so with a diagnostic of its own; the verifier refuses what is larger.
 
-/// Regions within regions, the body included. Every else-if is one deeper.
+/// Regions within regions, the body included.
 pub const MAX_REGION_DEPTH: usize = 1_000;
 /// Elements of all arrays of one function together.
 pub const MAX_ARRAY_ELEMENTS: u64 = 1 << 18;

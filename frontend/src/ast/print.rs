@@ -208,14 +208,12 @@ impl<'i> Printer<'i> {
                 self.body(&block);
                 self.put(")");
             }
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                self.put("(if ");
-                self.expr(condition);
-                self.nested(then);
+            StmtKind::If { arms, otherwise } => {
+                for (index, arm) in arms.iter().enumerate() {
+                    self.put(if index > 0 { " else-if " } else { "(if " });
+                    self.expr(arm.condition);
+                    self.nested(arm.body);
+                }
                 otherwise.into_iter().for_each(|s| self.nested(s));
                 self.put(")");
             }
@@ -294,6 +292,24 @@ impl<'i> Printer<'i> {
         self.put(")");
     }
 
+    /// `(- (+ a b) c)`, in a loop along the left operands.
+    fn chain(&mut self, last: &Expr) {
+        let (mut left, mut operands) = (last, Vec::new());
+        while let ExprKind::Binary(op, a, b) = left.kind {
+            self.put("(");
+            self.put(op.text());
+            self.put(" ");
+            operands.push(b);
+            left = a;
+        }
+        self.expr(left);
+        for operand in operands.into_iter().rev() {
+            self.put(" ");
+            self.expr(operand);
+            self.put(")");
+        }
+    }
+
     fn expr(&mut self, expr: &Expr) {
         let interner = self.interner;
         match expr.kind {
@@ -304,7 +320,7 @@ impl<'i> Printer<'i> {
             ExprKind::String(symbol) => self.put(&format!("{:?}", interner.name(symbol))),
             ExprKind::Name(symbol) => self.symbol(symbol),
             ExprKind::Unary(op, a) => self.call(op.text(), &[a]),
-            ExprKind::Binary(op, a, b) => self.call(op.text(), &[a, b]),
+            ExprKind::Binary(..) => self.chain(expr),
             ExprKind::Assign { op, place, value } => {
                 let op = op.map_or("", |op| op.text());
                 self.call(&format!("{op}="), &[place, value]);

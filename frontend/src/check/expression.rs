@@ -28,7 +28,7 @@ impl<'a> Checker<'a, '_> {
             }
             ast::ExprKind::Name(symbol) => self.name(symbol, span),
             ast::ExprKind::Unary(op, operand) => self.unary(op, operand, span),
-            ast::ExprKind::Binary(op, a, b) => self.binary(op, a, b, span),
+            ast::ExprKind::Binary(..) => self.chain(syntax),
             ast::ExprKind::Assign { op, place, value } => self.assign(op, place, value, span),
             ast::ExprKind::Step {
                 step,

@@ -139,10 +139,19 @@ struct LocalFacts {
     bits: Option<u32>,
 }
 
-/// A loop or `switch` around the statement being checked: what `break` and `continue` mean.
+/// What a statement around others is to `break`, `continue` and the variables that it may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    Loop,
+    Switch,
+    /// An `if` with several conditions, which no jump leaves.
+    Chain,
+}
+
+/// A statement around the one being checked.
 #[derive(Clone, Copy, Debug)]
 struct Enclosing {
-    is_loop: bool,
+    kind: Around,
     first_local: LocalId,
     changed_from: usize,
     breaks: bool,
@@ -159,7 +168,7 @@ struct Body<'a> {
     facts: Vec<LocalFacts>,
     /// How often each variable is read, at least as far as 0 is told from more.
     reads: Vec<u32>,
-    /// The loops and switches around, the innermost last.
+    /// The loops, switches and chains of conditions around, the innermost last.
     enclosing: Vec<Enclosing>,
     /// Variables written so far inside those.
     changed: Vec<LocalId>,

@@ -4,7 +4,10 @@ use super::Checker;
 use super::tree::{Expr, ExprKind, Update};
 use super::types::TypeId;
 use crate::ast::{self, BinaryOp, Step, UnaryOp};
+use crate::limits::MAX_CHAIN;
 use adumbra_ir::{Code, Diagnostic, Op, Span};
+use bumpalo::collections::Vec as BumpVec;
+use smallvec::SmallVec;
 
 /// The row for an operator on two numbers of one type, and whether it takes them in reverse.
 fn row(op: BinaryOp, ty: TypeId) -> Option<(Op, bool)> {
@@ -128,15 +131,69 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    pub(super) fn binary(
+    /// Operators that group to the left, as in `a + b - c`: taken up in a loop, however many there are. `last` is the last of them.
+    pub(super) fn chain(&mut self, last: &ast::Expr<'a>) -> Expr<'a> {
+        let (mut left, mut waiting) = (last, SmallVec::<[_; 4]>::new());
+        while let ast::ExprKind::Binary(op, a, b) = left.kind {
+            waiting.push((op, a, b, left.span));
+            left = a;
+        }
+        let mut steps = BumpVec::new_in(self.arena);
+        let mut value = self.expr(left);
+        for (count, (op, a, b, span)) in (1..).zip(waiting.into_iter().rev()) {
+            value = self.binary(op, a, value, b, span);
+            if count % MAX_CHAIN == 0 {
+                value = self.set_aside(value, &mut steps);
+            }
+        }
+        if steps.is_empty() {
+            return value;
+        }
+        steps.push(value);
+        Expr {
+            kind: ExprKind::Sequence(steps.into_bump_slice()),
+            ..value
+        }
+    }
+
+    /// Puts what a chain comes to so far into a variable, so that no tree is as high as a chain is long.
+    fn set_aside(&mut self, value: Expr<'a>, steps: &mut BumpVec<'a, Expr<'a>>) -> Expr<'a> {
+        if value.is_error() {
+            return value;
+        }
+        if let Some(bits) = self.types.fold(&value) {
+            let kind = match (value.ty.is_number(), &bits[..]) {
+                (true, &[bits]) => ExprKind::Constant(bits),
+                (_, bits) => ExprKind::Constants(self.arena.alloc_slice_copy(bits)),
+            };
+            return Expr { kind, ..value };
+        }
+        let name = ast::Name {
+            symbol: self.interner.intern("_chain"),
+            span: value.span,
+        };
+        let local = self.new_local(name, value.ty);
+        let place = Expr {
+            kind: ExprKind::Local(local),
+            ..value
+        };
+        let kind = ExprKind::Assign(self.keep(place), self.keep(value));
+        steps.push(Expr { kind, ..value });
+        place
+    }
+
+    /// One operator, its left operand checked: `value` is what `a` means.
+    fn binary(
         &mut self,
         op: BinaryOp,
         a: &ast::Expr<'a>,
+        value: Expr<'a>,
         b: &ast::Expr<'a>,
         span: Span,
     ) -> Expr<'a> {
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
-            let (a, b) = (self.truth(a), self.truth(b));
+            self.assigned_condition(a);
+            let (a, b) = (self.condition(value), self.truth(b));
             if a.is_error() || b.is_error() {
                 return Expr::error(span);
             }
@@ -153,12 +210,12 @@ impl<'a> Checker<'a, '_> {
         }
         let is_chained = op.is_ordering() && a.bare_ordering().is_some();
         self.lost_remainder(op, a, b, span);
-        let (a, b) = (self.expr(a), self.expr(b));
+        let b = self.expr(b);
         if is_chained {
             // The audit of the tree reported it.
             return Expr::error(span);
         }
-        self.combine(op, a, b, span)
+        self.combine(op, value, b, span)
     }
 
     /// An operator, not `&&` or `||`, on two checked operands.

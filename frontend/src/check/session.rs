@@ -183,7 +183,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn new_local(&mut self, name: ast::Name, ty: TypeId) -> LocalId {
+    pub(super) fn new_local(&mut self, name: ast::Name, ty: TypeId) -> LocalId {
         let local = Local {
             name: name.symbol,
             ty,

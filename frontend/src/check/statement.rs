@@ -4,7 +4,7 @@ use super::convert::Purpose;
 use super::names::Value;
 use super::tree::{self, Expr, ExprKind, FunctionId, Local, LocalId, Stmt};
 use super::types::TypeId;
-use super::{Checker, Enclosing, LocalFacts};
+use super::{Around, Checker, Enclosing, LocalFacts};
 use crate::ast::{self, StmtKind};
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
@@ -159,30 +159,7 @@ impl<'a> Checker<'a, '_> {
                 out.push(Stmt::Block(inner));
                 completes
             }
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                let condition = self.truth(condition);
-                let (then, then_completes) = self.scoped(then);
-                let (otherwise, else_completes) = match otherwise {
-                    Some(otherwise) => self.scoped(otherwise),
-                    None => (&[][..], true),
-                };
-                let condition = self.keep(condition);
-                out.push(Stmt::If(self.arena.alloc(tree::If {
-                    condition,
-                    then,
-                    otherwise,
-                    span,
-                })));
-                match condition.kind {
-                    ExprKind::Constant(0) => else_completes,
-                    ExprKind::Constant(_) => then_completes,
-                    _ => then_completes || else_completes,
-                }
-            }
+            StmtKind::If { arms, otherwise } => self.if_statement(arms, *otherwise, span, out),
             StmtKind::While { condition, body } => {
                 let header = Header {
                     conditions: std::slice::from_ref(condition),
@@ -225,7 +202,8 @@ impl<'a> Checker<'a, '_> {
             }
             StmtKind::Switch { value, cases } => self.switch_statement(value, cases, span, out),
             StmtKind::Break => {
-                match self.body.enclosing.last_mut() {
+                let mut enclosing = self.body.enclosing.iter_mut().rev();
+                match enclosing.find(|enclosing| enclosing.kind != Around::Chain) {
                     Some(enclosing) => enclosing.breaks = true,
                     None => self.outside_loop("break", span),
                 }
@@ -234,7 +212,7 @@ impl<'a> Checker<'a, '_> {
             }
             StmtKind::Continue => {
                 let mut enclosing = self.body.enclosing.iter_mut().rev();
-                match enclosing.find(|enclosing| enclosing.is_loop) {
+                match enclosing.find(|enclosing| enclosing.kind == Around::Loop) {
                     Some(enclosing) => enclosing.continues = true,
                     None => self.outside_loop("continue", span),
                 }
@@ -250,6 +228,55 @@ impl<'a> Checker<'a, '_> {
             // Whatever stood here may have been a return.
             StmtKind::Broken => false,
         }
+    }
+
+    fn if_statement(
+        &mut self,
+        arms: &[ast::Arm<'a>],
+        otherwise: Option<&ast::Stmt<'a>>,
+        span: Span,
+        out: &mut Statements<'a>,
+    ) -> Completes {
+        let is_chain = arms.len() > 1;
+        if is_chain {
+            self.enter_statement(Around::Chain);
+        }
+        let mut checked = BumpVec::with_capacity_in(arms.len(), self.arena);
+        // Whether control comes out of the arms so far, and whether it gets to the next one.
+        let (mut completes, mut goes_on) = (false, true);
+        for arm in arms {
+            let condition = self.truth(arm.condition);
+            let (body, body_completes) = self.scoped(arm.body);
+            let condition = self.keep(condition);
+            match condition.kind {
+                ExprKind::Constant(0) => {}
+                ExprKind::Constant(_) => {
+                    completes |= goes_on && body_completes;
+                    goes_on = false;
+                }
+                _ => completes |= goes_on && body_completes,
+            }
+            checked.push(tree::Arm {
+                condition,
+                body,
+                span: arm.span,
+            });
+        }
+        let (otherwise, else_completes) = match otherwise {
+            Some(otherwise) => self.scoped(otherwise),
+            None => (&[][..], true),
+        };
+        let changed = match is_chain {
+            true => self.leave_statement().1,
+            false => &[],
+        };
+        out.push(Stmt::If(self.arena.alloc(tree::If {
+            arms: checked.into_bump_slice(),
+            otherwise,
+            changed,
+            span,
+        })));
+        completes || (goes_on && else_completes)
     }
 
     fn outside_loop(&mut self, word: &str, span: Span) {
@@ -394,7 +421,7 @@ impl<'a> Checker<'a, '_> {
         span: Span,
         out: &mut Statements<'a>,
     ) -> Completes {
-        self.enter_statement(true);
+        self.enter_statement(Around::Loop);
         let mut condition = None;
         if !header.tests_last {
             condition = self.loop_condition(header.conditions);
@@ -440,10 +467,10 @@ impl<'a> Checker<'a, '_> {
         }))
     }
 
-    /// Enters a loop, or a `switch`.
-    pub(super) fn enter_statement(&mut self, is_loop: bool) {
+    /// Enters a statement around others.
+    pub(super) fn enter_statement(&mut self, kind: Around) {
         self.body.enclosing.push(Enclosing {
-            is_loop,
+            kind,
             first_local: LocalId(self.body.locals.len() as u32),
             changed_from: self.body.changed.len(),
             breaks: false,
@@ -451,7 +478,7 @@ impl<'a> Checker<'a, '_> {
         });
     }
 
-    /// Leaves the innermost loop or `switch`: which jumps it met, and the variables from outside that were written inside, each once; they
+    /// Leaves the innermost statement that was entered: which jumps it met, and the variables from outside that were written inside, each once; they
     /// stay noted for what is around it.
     pub(super) fn leave_statement(&mut self) -> (Enclosing, &'a [LocalId]) {
         let left = self.body.enclosing.pop().expect("one was entered");

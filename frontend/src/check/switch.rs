@@ -3,11 +3,11 @@
 //! A variable declared in one case can be seen in the later ones, also where control jumped past its declaration: it is zero then. So
 //! it begins before the `switch`, and what was its declaration sets it.
 
-use super::Checker;
 use super::convert::Purpose;
 use super::statement::{Completes, Statements};
 use super::tree::{Case, Expr, ExprKind, Local, Stmt, Switch};
 use super::types::{TypeId, TypeKind};
+use super::{Around, Checker};
 use crate::ast;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
@@ -26,7 +26,7 @@ impl<'a> Checker<'a, '_> {
     ) -> Completes {
         let value = self.switched(value);
         let scope = self.names.enter();
-        self.enter_statement(false);
+        self.enter_statement(Around::Switch);
         let mut known = Labels::new();
         let mut cases = BumpVec::new_in(self.arena);
         let mut labels = BumpVec::new_in(self.arena);

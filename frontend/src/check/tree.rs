@@ -126,13 +126,24 @@ pub enum Stmt<'a> {
 /// An `if`.
 #[derive(Clone, Copy, Debug)]
 pub struct If<'a> {
+    /// What is asked, one after the other; never empty.
+    pub arms: &'a [Arm<'a>],
+    /// Done if none of them holds.
+    pub otherwise: &'a [Stmt<'a>],
+    /// If there are several: variables from outside that the statement may change; in order, each once.
+    pub changed: &'a [LocalId],
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// A condition of an `if`.
+#[derive(Clone, Copy, Debug)]
+pub struct Arm<'a> {
     /// What is asked; a bool.
     pub condition: &'a Expr<'a>,
     /// Done if so.
-    pub then: &'a [Stmt<'a>],
-    /// Done if not.
-    pub otherwise: &'a [Stmt<'a>],
-    /// The whole statement.
+    pub body: &'a [Stmt<'a>],
+    /// From its `if` to the end of its body.
     pub span: Span,
 }
 

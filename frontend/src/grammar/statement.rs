@@ -5,8 +5,8 @@ use super::{
     Builder, Extra, Rule, enclosed, mark, name, one, seen, semicolon, skip_to_end, type_keyword,
 };
 use crate::ast::{
-    Block, Case, Declaration, Declarator, Dimension, Expr, ExprKind, For, ForInit, Initializer,
-    InitializerKind, Stmt, StmtKind, Type, TypeName,
+    Arm, Block, Case, Declaration, Declarator, Dimension, Expr, ExprKind, For, ForInit,
+    Initializer, InitializerKind, Stmt, StmtKind, Type, TypeName,
 };
 use crate::token::{Kind, KindSet};
 use adumbra_ir::Span;
@@ -85,13 +85,26 @@ fn alternatives<'t, 'a: 't>(
         .clone()
         .then_ignore(semicolon())
         .map(StmtKind::Expr);
-    let chosen = mark(Kind::If)
+    let arm = mark(Kind::If)
         .ignore_then(condition.clone())
         .then(body.clone())
-        .then(mark(Kind::Else).ignore_then(body.clone()).or_not())
-        .map(|((condition, then), otherwise)| StmtKind::If {
+        .map_with(|(condition, body), e| Arm {
             condition,
-            then,
+            body,
+            span: seen(e).1,
+        })
+        .boxed();
+    // A chain is read in a loop, however long it is.
+    let further = mark(Kind::Else).ignore_then(arm.clone()).repeated();
+    let chosen = arm
+        .map(|arm| SmallVec::<[Arm<'a>; 4]>::from_elem(arm, 1))
+        .foldl(further, |mut arms, arm| {
+            arms.push(arm);
+            arms
+        })
+        .then(mark(Kind::Else).ignore_then(body.clone()).or_not())
+        .map_with(|(arms, otherwise), e| StmtKind::If {
+            arms: e.state().arena.alloc_slice_copy(&arms),
             otherwise,
         });
     let repeated = mark(Kind::While)

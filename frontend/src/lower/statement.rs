@@ -72,11 +72,14 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     fn if_statement(&mut self, statement: &If<'a>) {
-        let condition = self.value(statement.condition);
+        let [arm] = statement.arms else {
+            return self.chain(statement);
+        };
+        let condition = self.value(arm.condition);
         self.branch(
             condition,
             |body| {
-                body.statements(statement.then);
+                body.statements(arm.body);
                 Values::new()
             },
             |body| {
@@ -85,6 +88,47 @@ impl<'a> Body<'_, '_, 'a> {
             },
             statement.span,
         );
+    }
+
+    /// An `if` with several conditions: a block that each arm leaves. The conditions stand side by side, so that nothing nests with their
+    /// number.
+    fn chain(&mut self, statement: &If<'a>) {
+        let span = statement.span;
+        let slots = self.scalar_slots(statement.changed);
+        let before = self.held(&slots).into_iter();
+        let types: Vec<Scalar> = before.map(|value| self.builder.ty(value)).collect();
+        let block = self.builder.open_region();
+        let mut ends = false;
+        for arm in statement.arms {
+            let condition = self.value(arm.condition);
+            let leave = |body: &mut Self| {
+                body.statements(arm.body);
+                if !body.builder.is_terminated() {
+                    ends = true;
+                    let values = body.held(&slots);
+                    (body.builder).terminate(InstKind::Break(block), values, arm.span);
+                }
+                Values::new()
+            };
+            self.branch(condition, leave, |_| Values::new(), arm.span);
+        }
+        self.statements(statement.otherwise);
+        if !self.builder.is_terminated() {
+            ends = true;
+            let values = self.held(&slots);
+            self.builder.terminate(InstKind::Yield, values, span);
+        }
+        self.builder.close_region();
+        let results = if ends { types } else { Vec::new() };
+        let results = self.builder.inst(InstKind::Block(block), [], results, span);
+        match ends {
+            true => {
+                for (&slot, value) in slots.iter().zip(results.iter()) {
+                    self.set(slot, value);
+                }
+            }
+            false => self.builder.terminate(InstKind::Unreachable, [], span),
+        }
     }
 
     /// Whether what is being lowered may run several times.

@@ -151,7 +151,7 @@ fn every_statement() {
             "if (!steps) return hits ? 1 : 0;",
             "(if (! steps) (return (?: hits 1 0)))",
         ),
-        ("if (a) b; else if (c) d; else e;", "(if a b (if c d e))"),
+        ("if (a) b; else if (c) d; else e;", "(if a b else-if c d e)"),
         ("if (a) if (b) c; else d;", "(if a (if b c d))"),
         ("if (a) int tmp = 0;", "(if a (declare int tmp = 0))"),
         (

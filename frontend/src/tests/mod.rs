@@ -1,6 +1,7 @@
 //! Programs from text to IR, evaluated by the reference evaluator.
 
 mod arrays;
+mod chains;
 mod declarations;
 mod errors;
 mod flow;

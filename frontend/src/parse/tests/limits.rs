@@ -40,8 +40,8 @@ const STATEMENT_WAYS: &[(&str, &str, &str)] = &[
     ("{", "x;", "}"),
     ("if (a) ", "x;", ""),
     ("if (a) { ", "x;", "}"),
-    ("if (a) x; else ", "x;", ""),
-    ("if (a) { x; } else ", "x;", ""),
+    ("if (a) x; else { ", "x;", "}"),
+    ("if (a) x; else for (;;) ", "x;", ""),
     ("for (;;) ", "x;", ""),
     ("while (a) ", "x;", ""),
     ("do ", "x;", " while (a);"),
@@ -111,19 +111,37 @@ fn what_is_long_but_not_deep_is_fine() {
 }
 
 #[test]
+fn chains_are_as_long_as_the_text() {
+    for text in [
+        format!("void f() {{ {} x; }}", "if (a) b; else ".repeat(10_000)),
+        format!("void f() {{ {} x; }}", "if (a) { b; } else ".repeat(10_000)),
+        format!(
+            "void f() {{ {} x; }}",
+            "if (a) for (;;) while (b) if (c) d; else e; else ".repeat(10_000)
+        ),
+        format!("void f() {{ x = {}a; }}", "a + ".repeat(100_000)),
+        format!(
+            "void f() {{ x = {}a; }}",
+            "a && b * c - d || ".repeat(10_000)
+        ),
+    ] {
+        assert_eq!(codes(&text), [], "{}", &text[..40]);
+    }
+}
+
+#[test]
 fn a_tree_is_only_so_high() {
-    let sum = |operators: usize| format!("{}1", "1+".repeat(operators));
+    let members = |count: usize| format!("a{}", ".x".repeat(count));
     let arena = Bump::new();
     let mut interner = Interner::new();
     let mut read = |text: &str| parse_expression(&arena, &mut interner, FileId::MAIN, text).1;
-    assert_eq!(read(&sum(MAX_HEIGHT - 1)), []);
-    let findings = read(&sum(MAX_HEIGHT));
+    assert_eq!(read(&members(MAX_HEIGHT - 1)), []);
+    let findings = read(&members(MAX_HEIGHT));
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].code, Code::NestingTooDeep);
     assert!(findings[0].help.is_some());
     for text in [
-        sum(300_000),
-        format!("a{}", ".x".repeat(300_000)),
+        members(300_000),
         format!("a{}", "[0]".repeat(300_000)),
         format!("a{}", "++".repeat(300_000)),
     ] {
@@ -136,9 +154,9 @@ fn a_tree_is_only_so_high() {
 fn a_tree_that_is_too_high_is_not_handed_on() {
     let arena = Bump::new();
     let text = format!(
-        "float f() {{ return {}1; }} float g() {{ return {}1; }}",
-        "1+".repeat(1_000),
-        "1+".repeat(1_000)
+        "float f() {{ return a{}; }} float g() {{ return a{}; }}",
+        ".x".repeat(1_000),
+        ".x".repeat(1_000)
     );
     let (file, findings) = parse(&arena, &mut Interner::new(), FileId::MAIN, &text);
     assert!(file.items.is_empty());
