@@ -13,6 +13,10 @@ pub const MAX_HEIGHT: usize = 256;
 /// Operators of a chain that become one tree; what they come to is a variable for those that follow.
 pub const MAX_CHAIN: usize = 64;
 
+/// Most values that the loops, `switch`es and chains of conditions of one program hand over: each way out of one hands over every variable that
+/// it may change, so that many ways out of much would need memory by their product.
+pub const MAX_HANDED_OVER: u64 = 1 << 22;
+
 /// Most findings that one text reports.
 pub const MAX_DIAGNOSTICS: usize = 32;
 

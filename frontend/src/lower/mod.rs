@@ -18,6 +18,7 @@ mod switch;
 use crate::check::tree::{FunctionId, Program};
 use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
+use crate::limits::MAX_HANDED_OVER;
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::metadata::Metadata;
 use adumbra_ir::module::{
@@ -30,7 +31,8 @@ use std::collections::HashMap;
 /// Lowers the entry and the functions that it reaches. No finding about the program may be an error.
 ///
 /// # Errors
-/// [`Code::TooManyElements`] where a function needs more array elements than the IR allows.
+/// [`Code::TooManyElements`] where a function needs more array elements than the IR allows, [`Code::ProgramTooLarge`] beyond
+/// [`MAX_HANDED_OVER`].
 pub fn lower(
     program: &Program,
     interner: &Interner,
@@ -86,6 +88,8 @@ struct Lowering<'p, 'a> {
     scalar_names: Vec<Option<NameId>>,
     /// The first name of the leaves of other variables.
     leaf_names: HashMap<(Symbol, TypeId), NameId>,
+    /// Values that ways out of loops and the like hand over, so far.
+    handed_over: u64,
 }
 
 impl<'p, 'a> Lowering<'p, 'a> {
@@ -102,6 +106,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
             messages: vec![None; program.messages.len()],
             scalar_names: vec![None; interner.len()],
             leaf_names: HashMap::new(),
+            handed_over: 0,
         }
     }
 
@@ -132,6 +137,20 @@ impl<'p, 'a> Lowering<'p, 'a> {
                 )
                 .here("too many array elements")
                 .help(format!("{MAX_ARRAY_ELEMENTS} is the limit")));
+            }
+            if self.handed_over > MAX_HANDED_OVER {
+                return Err(Diagnostic::new(
+                    Code::ProgramTooLarge,
+                    function.span,
+                    format!(
+                        "with `{}`, loops and conditions hand over too many values",
+                        function.name
+                    ),
+                )
+                .here("too many ways out of statements that change too many variables")
+                .help(format!(
+                    "{MAX_HANDED_OVER} is the limit: put variables into arrays, or cases into functions of their own"
+                )));
             }
             self.module.functions.push(function);
             next += 1;

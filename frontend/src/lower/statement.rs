@@ -7,6 +7,7 @@
 use super::function::{Body, Values};
 use crate::check::tree::{If, LocalId, Loop, Stmt};
 use crate::check::types::TypeKind;
+use crate::limits::MAX_HANDED_OVER;
 use adumbra_ir::Scalar;
 use adumbra_ir::module::{InstKind, RegionId, ValueId};
 
@@ -57,7 +58,8 @@ impl<'a> Body<'_, '_, 'a> {
                     Some(block) => InstKind::Break(block),
                     None => InstKind::Continue(target.region),
                 };
-                let values = self.held(&target.carried);
+                let carried = target.carried.clone();
+                let values = self.held(&carried);
                 self.builder.terminate(kind, values, span);
             }
             Stmt::Switch(statement) => self.switch_statement(statement),
@@ -153,7 +155,12 @@ impl<'a> Body<'_, '_, 'a> {
         });
     }
 
-    fn held(&self, slots: &[u32]) -> Vec<ValueId> {
+    /// What these slots hold now, to be handed over; nothing once that is [too much](MAX_HANDED_OVER).
+    fn held(&mut self, slots: &[u32]) -> Vec<ValueId> {
+        self.shared.handed_over += slots.len() as u64;
+        if self.shared.handed_over > MAX_HANDED_OVER {
+            return Vec::new();
+        }
         let slots = slots.iter();
         slots
             .map(|&slot| self.environment.get(slot).value())
@@ -161,9 +168,11 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// What the variables that the innermost target carries hold now.
-    pub(super) fn carried(&self) -> Vec<ValueId> {
-        let target = self.targets.last().expect("inside a loop or switch");
-        self.held(&target.carried)
+    pub(super) fn carried(&mut self) -> Vec<ValueId> {
+        let carried = std::mem::take(&mut self.target().carried);
+        let values = self.held(&carried);
+        self.target().carried = carried;
+        values
     }
 
     /// Sets the slots that the innermost target carries.

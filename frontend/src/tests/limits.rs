@@ -196,3 +196,36 @@ fn loops_in_loops_over_many_variables_stay_linear() {
         .sum();
     assert!(insts < 5_000, "{insts}");
 }
+
+#[test]
+fn ways_out_hand_over_so_many_values() {
+    let variables = 1 << 11;
+    let declared: String = (0..variables).map(|i| format!("float a{i};")).collect();
+    let written: String = (0..variables).map(|i| format!("a{i} = o0;")).collect();
+    // What the loop or block itself hands over comes on top.
+    let most = MAX_HANDED_OVER as usize / variables;
+    let fits = |ways: usize, inside: &dyn Fn(usize) -> String| {
+        let body = format!("int n = 3; {declared} {} o0 = a1;", inside(ways));
+        let text = shader("float", 1, "", &body);
+        let found = codes(&text);
+        assert!(found.is_empty() || found == [Code::ProgramTooLarge]);
+        found.is_empty()
+    };
+    let loops = |ways| {
+        format!(
+            "for (;;) {{ {} {written} break; }}",
+            "if (n == 5) break; ".repeat(ways)
+        )
+    };
+    let switches = |ways| {
+        let cases: String = (0..ways)
+            .map(|i| format!("case {i}: n++; break;"))
+            .collect();
+        format!("switch (n) {{ {cases} default: {written} }}")
+    };
+    let chains = |ways| format!("{} {{ {written} }}", "if (n == 5) n++; else ".repeat(ways));
+    for inside in [&loops as &dyn Fn(usize) -> String, &switches, &chains] {
+        assert!(fits(most - 8, inside));
+        assert!(!fits(most + 1, inside));
+    }
+}
