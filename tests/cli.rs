@@ -2,6 +2,7 @@
 
 mod command;
 
+use adumbra_ir::host::MAX_FAULTS;
 use command::{Ran, adumbra, adumbra_with_input, scratch};
 use serde_json::{Value, json};
 
@@ -229,6 +230,25 @@ fn faults_are_listed_and_only_a_stopped_point_fails() {
         assert_eq!(json["faults"][0]["code"], "E0811");
         assert_eq!(json["outputs"]["o"]["value"], 0.0);
     }
+}
+
+#[test]
+fn faults_beyond_those_kept_are_counted_apart_from_any_mend() {
+    let beyond = 4;
+    let read = "o += w[n + 2];";
+    let text = format!(
+        "shader s(int n, out int o) {{ int w[2]; {} for (;;) o++; }}",
+        read.repeat(MAX_FAULTS + beyond)
+    );
+    let file = scratch("many_faults.adu", &text);
+    let json = json_of(&adumbra(["run", &file, "--json", "--steps", "100"]));
+    assert_eq!(json["faults"].as_array().unwrap().len(), MAX_FAULTS + 1);
+    assert_eq!(json["more_faults"], beyond);
+    let ran = adumbra(["run", &file, "--steps", "100"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let stop = ran.stderr.split("[E0811]").nth(1).expect("it was stopped");
+    assert!(stop.contains("let the loop or recursion end"), "{stop}");
+    assert!(stop.ends_with("adumbra: … and 4 more faults\n"), "{stop}");
 }
 
 #[test]

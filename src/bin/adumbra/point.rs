@@ -3,7 +3,7 @@
 use crate::checker::{Checker, Sample};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, JsonFault};
-use adumbra::{Diagnostic, Evaluator, Sources, Stats};
+use adumbra::{Evaluator, Sources, Stats};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -30,12 +30,15 @@ struct JsonPoint<'a, T> {
     more_messages: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     faults: Vec<JsonFault>,
+    /// Faults beyond those that are kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_faults: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<Stats>,
 }
 
-fn is_zero(count: &usize) -> bool {
-    *count == 0
+fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
+    *count == N::default()
 }
 
 /// Of a point that gives nothing.
@@ -55,7 +58,8 @@ impl Point<'_> {
             samples: self.checker.samples(program.textures()),
             messages,
             more_messages,
-            faults: JsonFault::all(&self.faults(), self.sources),
+            faults: JsonFault::all(&report::faults(self.evaluator), self.sources),
+            more_faults: self.evaluator.faults().more(),
             stats: self.stats(),
         };
         let mut stdout = io::stdout().lock();
@@ -76,15 +80,11 @@ impl Point<'_> {
             "{}{outputs}",
             self.checker.messages.printed(program)
         )?;
-        report::to_stderr(&self.faults(), self.sources, false);
+        report::faults_to_stderr(self.evaluator, self.sources);
         if let Some(stats) = self.stats() {
             report::stats(&stats, false);
         }
         self.status()
-    }
-
-    fn faults(&self) -> Vec<Diagnostic> {
-        report::faults(self.evaluator)
     }
 
     fn stats(&self) -> Option<Stats> {

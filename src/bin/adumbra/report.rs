@@ -59,10 +59,20 @@ pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
             "somebody pressed Ctrl-C, or it took longer than {MAX_TIME:?}; `--steps` with more than {DEFAULT_STEPS} lifts that limit"
         ));
     }
-    if let (Some(last), more @ 1..) = (findings.last_mut(), faults.more()) {
-        last.help = Some(format!("there were {more} further ones"));
-    }
     findings
+}
+
+/// The same for people, and how many there were beyond those that are kept.
+pub fn faults_to_stderr(evaluator: &Evaluator, sources: &Sources) {
+    to_stderr(&faults(evaluator), sources, false);
+    more_faults(evaluator.faults().more());
+}
+
+/// Says how many faults are not listed, if there are any.
+pub fn more_faults(more: u32) {
+    if more > 0 {
+        message(&format!("… and {more} more faults"));
+    }
 }
 
 /// A fault as programs see it.

@@ -166,8 +166,7 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
     let compiled = expression(session, "fd", text)?;
     let mut evaluator = session.evaluator(&compiled)?;
     evaluator.evaluate(session.globals(), &mut session.checker());
-    let faults = report::faults(&evaluator);
-    report::to_stderr(&faults, &compiled.sources, false);
+    report::faults_to_stderr(&evaluator, &compiled.sources);
     let differences = central_differences(
         &compiled.instance,
         session.globals(),
@@ -230,8 +229,7 @@ fn time_text(session: &Session, text: &str) -> Outcome<String> {
             checker.requests.clear();
             evaluator.evaluate(session.globals(), &mut checker);
             if evaluator.faults().stopped().is_some() {
-                let faults = report::faults(&evaluator);
-                report::to_stderr(&faults, &compiled.sources, false);
+                report::faults_to_stderr(&evaluator, &compiled.sources);
                 return Err(Failure::Reported);
             }
         }

@@ -123,8 +123,7 @@ fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
     evaluator.evaluate(session.globals(), &mut checker);
     let said = checker.messages.printed(compiled.program());
     io::stdout().lock().write_all(said.as_bytes())?;
-    let faults = report::faults(&evaluator);
-    report::to_stderr(&faults, &compiled.sources, false);
+    report::faults_to_stderr(&evaluator, &compiled.sources);
     if evaluator.faults().stopped().is_some() {
         return Err(Failure::Reported);
     }

@@ -202,6 +202,7 @@ fn sample(
     let components = || (0..ty.scalar_count()).map(empty).collect::<Vec<Curve>>();
     let mut curves = vec![components(), components(), components()];
     let mut told: Vec<Diagnostic> = Vec::new();
+    let mut more: u32 = 0;
     let slot = globals
         .layout()
         .slot::<f32>(places.variable)
@@ -216,6 +217,7 @@ fn sample(
                 told.push(fault);
             }
         }
+        more = more.saturating_add(evaluator.faults().more());
         if evaluator.faults().stopped().is_some() {
             break;
         }
@@ -231,6 +233,7 @@ fn sample(
         }
     }
     report::to_stderr(&told, &compiled.sources, false);
+    report::more_faults(more);
     match evaluator.faults().stopped() {
         None => Ok(curves),
         Some(_) => Err(Failure::Reported),
