@@ -303,30 +303,53 @@ mod tests {
         assert_eq!(found.diagnostics[0].code, Code::IncludeNotFound);
     }
 
-    #[test]
-    fn hostile_texts_are_bounded() {
-        /// Every name is a text that includes others.
-        struct Endless(fn(usize) -> String);
-        impl Loader for Endless {
-            fn resolve(&self, path: &str, _: &str) -> Result<String, String> {
-                Ok(path.to_owned())
-            }
-            fn load(&self, name: &str) -> Result<String, String> {
-                Ok((self.0)(name.parse().map_err(|_| "no number")?))
-            }
+    /// Texts called by numbers, written as they are asked for.
+    struct Numbered<F>(F);
+    impl<F: Fn(usize) -> String> Loader for Numbered<F> {
+        fn resolve(&self, path: &str, _: &str) -> Result<String, String> {
+            Ok(path.to_owned())
         }
-        let found = |text: &str, loader: &Endless| {
-            let found = Sources::new("main", text).including(loader).unwrap_err();
-            found.diagnostics[0].code
+        fn load(&self, name: &str) -> Result<String, String> {
+            Ok((self.0)(name.parse().map_err(|_| "no number")?))
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_bounded_and_each_limit_lets_pass_what_it_says() {
+        let refused = |text: &str, loader: &dyn Loader| {
+            let found = Sources::new("main", text).including(loader).err()?;
+            assert_eq!(found.diagnostics[0].code, Code::TooManyIncludes);
+            Some(found.diagnostics[0].message.clone())
         };
-        let deep = Endless(|n| format!("#include \"{}\"", n + 1));
-        assert_eq!(found("#include \"0\"", &deep), Code::TooManyIncludes);
-        let wide: String = (0..=MAX_INCLUDED)
-            .map(|n| format!("#include \"{n}\"\n"))
-            .collect();
-        let flat = Endless(|_| String::new());
-        assert_eq!(found(&wide, &flat), Code::TooManyIncludes);
-        let long = Endless(|_| " ".repeat(1 << 20));
-        assert_eq!(found(&wide, &long), Code::TooManyIncludes);
+        let chain = |length: usize| {
+            Numbered(move |n: usize| match n + 1 {
+                next if next < length => format!("#include \"{next}\""),
+                _ => String::new(),
+            })
+        };
+        let too_deep = format!("more than {MAX_INCLUDE_DEPTH} texts include each other in a row");
+        let first = "#include \"0\"";
+        assert_eq!(refused(first, &chain(MAX_INCLUDE_DEPTH)), None);
+        for length in [MAX_INCLUDE_DEPTH + 1, usize::MAX] {
+            assert_eq!(refused(first, &chain(length)), Some(too_deep.clone()));
+        }
+
+        let all = |count: usize| -> String {
+            let lines = (0..count).map(|n| format!("#include \"{n}\"\n"));
+            lines.collect()
+        };
+        let empty = Numbered(|_| String::new());
+        let too_many = format!("there are more than {MAX_INCLUDED} texts");
+        // The text that includes them is one too.
+        assert_eq!(refused(&all(MAX_INCLUDED - 1), &empty), None);
+        assert_eq!(refused(&all(MAX_INCLUDED), &empty), Some(too_many));
+
+        let long = Numbered(|n| match n {
+            0..4 => " ".repeat(MAX_INCLUDED_BYTES / 4),
+            _ => " ".to_owned(),
+        });
+        let too_long = format!("the included texts have more than {MAX_INCLUDED_BYTES} bytes");
+        assert_eq!(refused(&all(4), &long), None);
+        assert_eq!(refused(&all(5), &long), Some(too_long));
     }
 }
