@@ -67,9 +67,15 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ("default on an out parameter", &["default_on_out"]),
     ("metadata", &["metadata"]),
     ("qualifiers", &["qualifiers"]),
+    ("out read back", &["out_read_back"]),
     (
-        "out read back; out never written keeps its default or 0",
-        &["out_read_back", "default_on_out"],
+        "out never written keeps its default or 0, of a shader",
+        &["default_on_out"],
+    ),
+    // The specification says the same of functions: see the decision on `out` in `docs/architecture.md`.
+    (
+        "out never written keeps its default or what the caller had, of a function",
+        &["out_read_back"],
     ),
     ("struct member as an out argument", &["member_as_out"]),
     (
@@ -133,7 +139,10 @@ const DERIVATIVES: &[(&str, &[&str])] = &[
         "dot cross length distance normalize reflect refract faceforward",
         &["derivatives_of_geometry"],
     ),
-    ("kinks and edges", &["derivatives_at_kinks"]),
+    (
+        "kinks and edges; a zero shadow where the partial is infinite",
+        &["derivatives_at_kinks", "derivatives_past_infinity"],
+    ),
     ("along the executed path", &["derivatives_through_branches"]),
     (
         "ddx of vectors and of structs' members",
