@@ -45,7 +45,7 @@ impl Row<3> for SmoothStep {
     const INFO: Info = Info {
         name: "smoothstep",
         usage: "smoothstep(from, to, x)",
-        doc: "s²(3 - 2s) with s = saturate((x - from)/(to - from)): 0 before, 1 after, a smooth ramp between. NaN where x = from = to.",
+        doc: "s²(3 - 2s) with s = saturate((x - from)/(to - from)): 0 before, 1 after, a smooth ramp between. Where from = to it is step(from, x).",
         derivative: "g·(x′ - (1 - s)·from′ - s·to′) with g = 6s(1 - s)/(to - from)",
         class: Class::Kink,
         kink: "at both ends the derivative is 0, as it is outside",
@@ -57,13 +57,19 @@ impl Row<3> for SmoothStep {
     };
 
     fn spec([from, to, x]: [f64; 3]) -> f64 {
+        if from == to && x == from {
+            return 1.0;
+        }
         let s = Saturate::spec([(x - from) / (to - from)]);
         s * s * (3.0 - 2.0 * s)
     }
 
     #[inline(always)]
     fn value<L: Lane>([from, to, x]: [L; 3]) -> L {
-        let s = call(Saturate, [(x - from) / (to - from)]);
+        let ramp = call(Saturate, [(x - from) / (to - from)]);
+        // 0/0, where both ends and x are one.
+        let at_step = from.same(to) & x.same(from);
+        let s = L::select(at_step, x.lit(1.0), ramp);
         s * s * (s.lit(3.0) - s.lit(2.0) * s)
     }
 

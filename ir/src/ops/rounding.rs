@@ -187,7 +187,7 @@ impl Row<2> for Mod {
     const INFO: Info = Info {
         name: "mod",
         usage: "mod(a, b)",
-        doc: "a - b·floor(a/b), rounded once: the remainder with the sign of b. NaN where b is 0 or infinite.",
+        doc: "a - b·floor(a/b), rounded once: the remainder with the sign of b; b by rounding just below a multiple of it. NaN where b is 0 or infinite.",
         derivative: "a′ - floor(a/b)·b′",
         class: Class::Jump,
         kink: "where a/b is an integer the value jumps to 0; the derivative is that of the piece the value lies on",

@@ -116,6 +116,37 @@ fn mix_is_exact_at_its_ends() {
 }
 
 #[test]
+fn a_smooth_step_without_width_is_a_step() {
+    for at in [0.0, -0.0, 1.0, -3.5, f32::MAX, f32::MIN_POSITIVE] {
+        for x in [at, at.next_up(), at.next_down(), 0.0, 7.0] {
+            let want = if x >= at { 1.0 } else { 0.0 };
+            assert_eq!(value(Op::SmoothStep, &[at, at, x]), want, "{at} {x}");
+            let wide = [at, at, x].map(f64::from);
+            assert_eq!(Op::SmoothStep.spec(&wide), f64::from(want), "{at} {x}");
+        }
+    }
+    assert!(value(Op::SmoothStep, &[1.0, 1.0, f32::NAN]).is_nan());
+}
+
+/// A remainder lies between 0 and its divisor, of which it can be either by rounding.
+#[test]
+fn remainders_reach_their_ends_and_do_not_leave_them() {
+    assert_eq!(value(Op::Mod, &[-1e-10, 1.0]), 1.0);
+    assert_eq!(value(Op::Mod, &[1e-10, -1.0]), -1.0);
+    assert_eq!(value(Op::Fract, &[-1e-10]), 1.0);
+    let mut draw = Draw::of(Op::Mod);
+    for _ in 0..20_000 {
+        let (a, b) = (draw.unit() as f32 * 1e3 - 500.0, draw.unit() as f32);
+        if b != 0.0 {
+            let rest = value(Op::Mod, &[a, b]);
+            assert!((0.0..=b).contains(&rest), "mod({a}, {b}) is {rest}");
+        }
+        let rest = value(Op::Fract, &[a]);
+        assert!((0.0..=1.0).contains(&rest), "fract({a}) is {rest}");
+    }
+}
+
+#[test]
 fn ulps_are_counted() {
     assert_eq!(ulps(1.0, 1.0, 0.0), 0.0);
     assert_eq!(ulps(1.0f32.next_up(), 1.0, 0.0), 1.0);
