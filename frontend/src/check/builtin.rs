@@ -6,8 +6,9 @@
 use super::Checker;
 use super::convert::Purpose;
 use super::tree::{Expr, ExprKind};
-use super::types::TypeId;
+use super::types::{TypeId, TypeKind};
 use crate::ast;
+use crate::limits::MAX_LEAVES;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::{Code, Diagnostic, Direction, Op, Span};
 use bumpalo::collections::Vec as BumpVec;
@@ -309,10 +310,13 @@ impl<'a> Checker<'a, '_> {
             return Expr::error(span);
         }
         let value = args[0];
-        let is_struct = self.struct_of(value.ty).is_some() && !self.types.has_arrays(value.ty);
-        if !value.ty.is_floats() && !is_struct {
+        let is_too_large = self.types.scalar_count(value.ty) > MAX_LEAVES as u64;
+        if !self.has_derivative(value.ty) || is_too_large {
             let is = self.show(value.ty);
             let help = match value.ty {
+                _ if is_too_large => {
+                    "it has too many numbers to differentiate at once: take the derivatives of its elements in a loop"
+                }
                 TypeId::INT | TypeId::UINT | TypeId::BOOL => {
                     "only floats change smoothly from pixel to pixel: take the derivative before converting, or write `0.0`"
                 }
@@ -332,6 +336,15 @@ impl<'a> Checker<'a, '_> {
             kind: ExprKind::Shadow(direction, self.keep(value)),
             ty: value.ty,
             span,
+        }
+    }
+
+    /// Floats have one, and what is made of them; other members of a struct count as 0.
+    fn has_derivative(&self, ty: TypeId) -> bool {
+        match self.types.kind(ty) {
+            TypeKind::Struct(_) => true,
+            TypeKind::Array(element, _) => self.has_derivative(element),
+            _ => ty.is_floats(),
         }
     }
 }

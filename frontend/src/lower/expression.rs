@@ -4,8 +4,8 @@ use super::environment::Slot;
 use super::function::{Body, Values};
 use crate::check::conversion;
 use crate::check::tree::{Expr, ExprKind, Update};
-use crate::check::types::TypeId;
-use adumbra_ir::module::{Channels, GlobalId, InstKind, ValueId};
+use crate::check::types::{Leaf, TypeId};
+use adumbra_ir::module::{ArrayId, Channels, GlobalId, InstKind, ValueId};
 use adumbra_ir::{Direction, Op, Scalar, Span};
 use smallvec::SmallVec;
 
@@ -220,13 +220,26 @@ impl<'a> Body<'_, '_, 'a> {
     fn shadow(&mut self, direction: Direction, inner: &Expr<'a>, span: Span) -> Values {
         let values = self.values(inner);
         let mut shadows = Values::new();
-        for slot in values {
-            let value = slot.value();
-            let shadow = match self.builder.ty(value) {
-                Scalar::F32 => self.builder.shadow(direction, value, span),
-                other => self.builder.constant(other, 0, span),
-            };
-            shadows.push(shadow.into());
+        for (&leaf, slot) in self.leaves(inner.ty).iter().zip(values) {
+            shadows.push(match (leaf.scalar, leaf.len) {
+                (Scalar::F32, 0) => self.builder.shadow(direction, slot.value(), span).into(),
+                (other, 0) => self.builder.constant(other, 0, span).into(),
+                _ => self.shadows(direction, slot.array(), leaf, span).into(),
+            });
+        }
+        shadows
+    }
+
+    /// The shadows of an array's elements, in an array of their own; nothing is ever written to one of another type, which stays zero.
+    fn shadows(&mut self, direction: Direction, array: ArrayId, leaf: Leaf, span: Span) -> ArrayId {
+        let shadows = self.new_array(leaf, None, span, None);
+        if leaf.scalar == Scalar::F32 {
+            for element in 0..leaf.len {
+                let index = self.builder.int(element as i32, span);
+                let value = self.load(array, leaf.scalar, index, span);
+                let shadow = self.builder.shadow(direction, value, span);
+                self.store(shadows, element, shadow, span);
+            }
         }
         shadows
     }
