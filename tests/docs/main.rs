@@ -13,6 +13,7 @@
 //!
 //! In what is printed, `[..]` stands for anything in one line. `ADUMBRA_BLESS=1 cargo test --test docs` writes down what happens.
 
+mod claims;
 mod errors;
 mod page;
 mod replay;
