@@ -163,14 +163,19 @@ fn draw(
     if !diagnostic.label.is_empty() {
         here = here.with_message(harmless(&diagnostic.label));
     }
-    report.add_label(here);
-    for label in &diagnostic.labels {
-        report.add_label(
-            Label::new(range(label.span))
-                .with_color(Color::Cyan)
-                .with_message(harmless(&label.message)),
-        );
-    }
+    let mut labels = vec![(diagnostic.span, here)];
+    labels.extend(diagnostic.labels.iter().map(|label| {
+        let message = harmless(&label.message);
+        let drawn = Label::new(range(label.span)).with_color(Color::Cyan);
+        (label.span, drawn.with_message(message))
+    }));
+    // Lines in their order are one excerpt, whichever of them is the primary one.
+    labels.sort_by_key(|(span, _)| {
+        let last = span.end.saturating_sub(1).max(span.start);
+        let line = sources.get(span.file).map(|file| file.place(last).line);
+        (span.file != diagnostic.span.file, span.file, line)
+    });
+    report.add_labels(labels.into_iter().map(|(_, label)| label));
     if let Some(help) = &diagnostic.help {
         report.set_help(harmless(help));
     }

@@ -139,7 +139,10 @@ impl<'s> Case<'s> {
             || self
                 .kind(0)
                 .is_some_and(|kind| kind == Kind::RBrace || STATEMENTS.contains(kind));
-        let is_sure = !self.expects(&[Kind::If]) && !self.expects(&[Kind::LBrace]);
+        // Where a statement or declaration can begin, nothing was left unfinished.
+        let is_sure = ![Kind::If, Kind::LBrace, Kind::Shader]
+            .iter()
+            .any(|&kind| self.expects(&[kind]));
         if !self.expects(&[Kind::Semicolon]) || !is_sure || !stops {
             return None;
         }
@@ -222,6 +225,9 @@ impl<'s> Case<'s> {
     /// The mend, by what was welcome.
     fn help(&self) -> &'static str {
         let previous = self.kind(-1);
+        if previous.is_none() && self.kind(0) == Some(Kind::LBrace) {
+            return "no shader begins with `{`; a group's file is given with `--group`";
+        }
         if let Some(Kind::If | Kind::While | Kind::Switch) = previous {
             return "put the condition into parentheses: `if (a > b) …`";
         }

@@ -6,6 +6,7 @@ pub mod ast;
 mod audit;
 mod brackets;
 pub mod check;
+mod closest;
 mod explain;
 mod grammar;
 pub mod interner;
@@ -18,6 +19,7 @@ mod parse;
 mod tests;
 pub mod token;
 
+pub use closest::closest;
 pub use interner::{Interner, Symbol};
 pub use lower::lower;
 /// The file that spans in functions of the standard library lie in.

@@ -126,7 +126,7 @@ impl FaultKind {
     pub const fn help(self) -> &'static str {
         match self {
             FaultKind::IndexOutOfRange => {
-                "the nearest element was taken; keep the index between 0 and the length less one"
+                "the nearest element was taken (in an empty array 0 is read, and nothing written); keep the index between 0 and the length less one"
             }
             FaultKind::DivisionByZero => "the result is 0; ask whether the divisor is 0 before",
             FaultKind::NegativeArraySize => {

@@ -8,11 +8,12 @@ mod order;
 
 use super::port::{Part, mend, wires};
 use super::{Connection, Exposed, Group, Port, value};
+use adumbra_frontend::closest;
 use adumbra_frontend::limits::{MAX_DIAGNOSTICS, MAX_SHADER_SCALARS};
 use adumbra_ir::link::Feed;
 use adumbra_ir::module::{Input, Output};
 use adumbra_ir::{Code, Diagnostic, Module, Op, Span, Type};
-use names::{closest, listed};
+use names::listed;
 use std::collections::HashMap;
 
 /// Most names that a help or message lists.

@@ -65,12 +65,12 @@ fn names_of_units() {
 fn unknown_units_and_ports() {
     let mut group = good();
     group.set("bb", "x", 1.0_f32);
-    only(
-        &group,
-        "E0533",
-        "there is no unit `bb`",
-        "add it, or take one of `a`, `b`",
-    );
+    let help = "did you mean `b`?";
+    only(&group, "E0533", "there is no unit `bb`", help);
+    let mut group = good();
+    group.set("scale", "x", 1.0_f32);
+    let help = "add it, or take one of `a`, `b`";
+    only(&group, "E0533", "there is no unit `scale`", help);
     let mut group = good();
     group
         .unit("noise", &sources(SCALE), None)

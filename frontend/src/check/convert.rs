@@ -166,7 +166,7 @@ impl<'a> Checker<'a, '_> {
             Purpose::Choice => format!("the two values of `? :` are {needs} and {is}"),
             Purpose::Seed => format!("this should be {needs}, and is {is}"),
         };
-        let help = self.conversion_help(value.ty, to);
+        let help = self.conversion_help(value, to);
         self.report(
             Diagnostic::new(Code::TypeMismatch, value.span, message)
                 .here(format!("this is {is}"))
@@ -174,28 +174,56 @@ impl<'a> Checker<'a, '_> {
         );
     }
 
-    /// How to get from one type to another.
-    fn conversion_help(&self, from: TypeId, to: TypeId) -> String {
+    /// The value as a help shows it: a number, a variable, `(…)` for what is longer.
+    pub(super) fn quoted(&self, value: &Expr) -> String {
+        match value.kind {
+            ExprKind::Constant(bits) => match value.ty {
+                TypeId::FLOAT => format!("{:?}", f32::from_bits(bits)),
+                TypeId::INT => (bits as i32).to_string(),
+                TypeId::UINT => format!("{bits}u"),
+                TypeId::BOOL => (bits != 0).to_string(),
+                _ => "(…)".to_owned(),
+            },
+            ExprKind::Local(local) => {
+                let name = self.body.locals[local.0 as usize].name;
+                self.text(name).to_owned()
+            }
+            _ => "(…)".to_owned(),
+        }
+    }
+
+    /// How to make a value of another type of it.
+    fn conversion_help(&self, value: &Expr, to: TypeId) -> String {
+        let from = value.ty;
         let name = self.types.name(to, self.interner);
+        let shown = self.quoted(value);
+        // What stands in parentheses already needs no others.
+        let inner = shown.trim_start_matches('(').trim_end_matches(')');
         let (width, target) = (from.float_count(), to.float_count());
         if from == TypeId::VOID {
             "call a function that returns a value".to_owned()
         } else if to == TypeId::BOOL && from.is_number() {
-            "compare it: `x != 0`".to_owned()
+            format!("compare it: `{shown} != 0`")
         } else if to.is_number() && from.is_number() {
-            format!("convert it: `({name})x`")
+            match value.kind {
+                ExprKind::Constant(bits) if from == TypeId::FLOAT && to == TypeId::INT => {
+                    let whole = Op::FToI.value(&[bits]) as i32;
+                    format!("convert it: `({name}){shown}`; or write `{whole}` if that is meant")
+                }
+                _ => format!("convert it: `({name}){shown}`"),
+            }
         } else if to.is_vector() && from.is_number() {
-            format!("make a vector of it: `{name}(x)`")
+            format!("make a vector of it: `{name}({inner})`")
         } else if to.matrix_size() > 0 && from.is_number() {
-            format!("`{name}(x)` has it on the diagonal, and 0 elsewhere")
+            format!("`{name}({inner})` has it on the diagonal, and 0 elsewhere")
         } else if to.matrix_size() > 0 && from.matrix_size() > to.matrix_size() {
-            format!("take its upper left: `{name}(m)`")
+            format!("take its upper left: `{name}({inner})`")
         } else if width > target && target > 0 {
             let components = &"xyzw"[..target as usize];
-            format!("pick components: `.{components}`")
+            format!("pick components: `{shown}.{components}`")
         } else if width > 0 && target > width {
             let missing = ", 0.0".repeat((target - width) as usize);
-            format!("add components: `{name}(v{missing})`")
+            format!("add components: `{name}({inner}{missing})`")
         } else {
             format!("a value of type `{name}` is needed")
         }
@@ -276,8 +304,8 @@ impl<'a> Checker<'a, '_> {
             (from, _) => {
                 let (is, needs) = (self.show(from), self.show(to));
                 let help = match to.is_number() && from.is_vector() {
-                    true => "pick a component: `.x`".to_owned(),
-                    false => self.conversion_help(from, to),
+                    true => format!("pick a component: `{}.x`", self.quoted(&value)),
+                    false => self.conversion_help(&value, to),
                 };
                 self.report(
                     Diagnostic::new(

@@ -255,10 +255,12 @@ impl<'a> Checker<'a, '_> {
             if !holds {
                 ty = TypeId::ERROR;
             }
+            self.defaults_of = Some(syntax);
             let default = parameter.declarator.init.map(|init| {
                 let value = self.initializer(init, ty, name);
                 self.keep(value)
             });
+            self.defaults_of = None;
             if syntax.is_shader() {
                 self.shader_parameter(parameter, ty, default, &mut scalars);
             }

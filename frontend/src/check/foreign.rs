@@ -81,6 +81,32 @@ const FUNCTIONS: &[(&[&str], &str)] = &[
         "messages are written `printf(\"%f\\n\", x)`",
     ),
     (
+        &["pnoise", "psnoise"],
+        "noise has no period here; it has one on a circle: `noise(r * cos(a), r * sin(a))`, which repeats with the angle",
+    ),
+    (
+        &["perlin"],
+        "Perlin's noise is `noise(p)`, from 0 to 1, or `snoise(p)`, from -1 to 1",
+    ),
+    (&["log1p"], "write `log(1.0 + x)`"),
+    (&["expm1"], "write `exp(x) - 1.0`"),
+    (&["exp10"], "write `pow(10.0, x)`"),
+    (&["rcp"], "write `1.0 / x`"),
+    (&["mad", "fma"], "write `a * b + c`"),
+    (
+        &[
+            "any",
+            "all",
+            "lessThan",
+            "lessThanEqual",
+            "greaterThan",
+            "greaterThanEqual",
+            "equal",
+            "notEqual",
+        ],
+        "there are no vectors of bools: compare components, `a.x < b.x && a.y < b.y`",
+    ),
+    (
         &["sprintf", "format"],
         "there are no variables of texts; `printf(\"%f\\n\", x)` gives a message",
     ),

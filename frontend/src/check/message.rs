@@ -95,7 +95,7 @@ impl<'a> Checker<'a, '_> {
             TypeId::BOOL => "write `%d`: 1 is true, 0 is false",
             TypeId::CLOSURE => "print what the closure is made from",
             TypeId::VOID => "call a function that returns a value",
-            ty if ty == TypeId::FLOAT => "write `%f`, or convert it: `(int)x`",
+            TypeId::FLOAT => &format!("write `%f`, or convert it: `(int){}`", self.quoted(&value)),
             ty if ty.float_count() > 0 => "write `%f`: it writes all components",
             _ => "print its members or elements one by one",
         };

@@ -196,6 +196,8 @@ struct Checker<'a, 'c> {
     warnings: Vec<Diagnostic>,
     /// The function whose body is being checked.
     current: FunctionId,
+    /// The function whose parameters' defaults are being checked.
+    defaults_of: Option<&'a ast::Function<'a>>,
     is_library: bool,
     result: TypeId,
     body: Body<'a>,
@@ -224,6 +226,7 @@ impl<'a, 'c> Checker<'a, 'c> {
             diagnostics: Vec::new(),
             warnings: Vec::new(),
             current: NO_FUNCTION,
+            defaults_of: None,
             is_library: false,
             result: TypeId::VOID,
             body: Body::default(),

@@ -98,9 +98,15 @@ impl<'a> Checker<'a, '_> {
             _ => {
                 let is = self.show(ty);
                 let help = match op {
-                    UnaryOp::BitNot => "`~` works on int and uint: convert it, `(int)x`",
-                    _ if ty == TypeId::CLOSURE => "closures can only be added and scaled",
-                    _ => "apply it to the members one by one",
+                    UnaryOp::BitNot if ty.is_number() => format!(
+                        "`~` works on int and uint: convert it, `(int){}`",
+                        self.quoted(&value)
+                    ),
+                    UnaryOp::BitNot => "`~` works on int and uint".to_owned(),
+                    _ if ty == TypeId::CLOSURE => {
+                        "closures can only be added and scaled".to_owned()
+                    }
+                    _ => "apply it to the members one by one".to_owned(),
                 };
                 self.report(
                     Diagnostic::new(
@@ -340,15 +346,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn bool_arithmetic(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
-        let at = if a.ty == TypeId::BOOL { a.span } else { b.span };
-        let help = match op {
-            BinaryOp::BitAnd => "write `&&`, or convert it: `(int)x`",
-            BinaryOp::BitOr => "write `||`, or convert it: `(int)x`",
-            BinaryOp::BitXor => "write `!=`, or convert it: `(int)x`",
-            BinaryOp::Equal | BinaryOp::NotEqual => {
-                "compare it with a bool, or convert it: `(int)x`"
-            }
-            _ => "convert it: `(int)x`, or choose with `x ? 1.0 : 0.0`",
+        let flag = if a.ty == TypeId::BOOL { a } else { b };
+        let shown = self.quoted(flag);
+        let other = match op {
+            BinaryOp::BitAnd => "write `&&`".to_owned(),
+            BinaryOp::BitOr => "write `||`".to_owned(),
+            BinaryOp::BitXor => "write `!=`".to_owned(),
+            BinaryOp::Equal | BinaryOp::NotEqual => "compare it with a bool".to_owned(),
+            _ => format!("choose with `{shown} ? 1.0 : 0.0`"),
         };
         self.report(
             Diagnostic::new(
@@ -357,16 +362,20 @@ impl<'a> Checker<'a, '_> {
                 format!("a bool cannot be an operand of `{}`", op.text()),
             )
             .here("computed with a bool")
-            .label(at, "this is `bool`")
-            .help(help),
+            .label(flag.span, "this is `bool`")
+            .help(format!("{other}, or convert it: `(int){shown}`")),
         );
         Expr::error(span)
     }
 
     fn bad_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
         let (m, n) = (a.ty.float_count(), b.ty.float_count());
-        let help = if is_bitwise(op) {
-            "bit operators and shifts work on int and uint: convert, `(int)x`".to_owned()
+        let help = if is_bitwise(op) && a.ty.is_number() && b.ty.is_number() {
+            let other = if a.ty.is_integer() { b } else { a };
+            let shown = self.quoted(other);
+            format!("bit operators and shifts work on int and uint: convert, `(int){shown}`")
+        } else if is_bitwise(op) {
+            "bit operators and shifts work on int and uint".to_owned()
         } else if is_comparison(op) && (m > 1 || n > 1) {
             "compare components, `a.x < b.x`, or `distance(a, b)` with a bound".to_owned()
         } else if m > 1 && n > 1 {

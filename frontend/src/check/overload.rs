@@ -204,7 +204,7 @@ impl<'a> Checker<'a, '_> {
     }
 }
 
-fn is_shader(declared: &Declared) -> bool {
+pub(super) fn is_shader(declared: &Declared) -> bool {
     declared.syntax.is_some_and(ast::Function::is_shader)
 }
 

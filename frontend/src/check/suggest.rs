@@ -1,20 +1,21 @@
 //! Unknown names, with the known one that was probably meant.
 //!
-//! Candidates are all names visible at the place. The work is bounded: a name is compared with at most [`MAX_COMPARED`] others of about
-//! its length, and a compilation asks at most [`MAX_ASKED`] times.
+//! Candidates are all names visible at the place. The work is bounded: once there are more than [`MAX_ASKED`] findings, none is sought.
 
 use super::Checker;
 use super::builtin;
 use super::foreign::{foreign_function, foreign_type};
+use super::names::{Named, predeclared};
+use super::overload::is_shader;
 use super::tree::Expr;
 use super::types::{TypeId, TypeKind};
 use crate::ast;
+use crate::closest::closest;
 use crate::explain::habits;
 use crate::interner::Symbol;
-use crate::limits::{MAX_COMPARED, MAX_COMPARED_LENGTH};
 use adumbra_ir::{Code, Diagnostic, Span};
 
-/// Most unknown names that suggestions are sought for.
+/// Most findings before an unknown name for which a suggestion is sought.
 const MAX_ASKED: usize = 32;
 
 /// Most names that a help lists.
@@ -23,15 +24,21 @@ const MAX_LISTED: usize = 12;
 impl<'a> Checker<'a, '_> {
     pub(super) fn unknown_value(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
         let text = self.text(symbol).to_owned();
-        if self.names.functions(symbol, self.is_library).is_some() || Self::is_built_in(&text) {
+        if let Some(help) = self.other_parameter(symbol, &text) {
+            let message = format!("a default is known before the call, and `{text}` is not");
             self.report(
-                Diagnostic::new(
-                    Code::NotAValue,
-                    span,
-                    format!("`{text}` is a function or type, not a value"),
-                )
-                .here("no value")
-                .help(format!("call it: `{text}(…)`")),
+                Diagnostic::new(Code::NotConstant, span, message)
+                    .here("another parameter")
+                    .help(help),
+            );
+            return Expr::error(span);
+        }
+        if let Some((is, help)) = self.without_value(symbol, &text) {
+            let message = format!("`{text}` is a {is}, not a value");
+            self.report(
+                Diagnostic::new(Code::NotAValue, span, message)
+                    .here("no value")
+                    .help(help),
             );
             return Expr::error(span);
         }
@@ -60,6 +67,41 @@ impl<'a> Checker<'a, '_> {
             .help(help),
         );
         Expr::error(span)
+    }
+
+    /// What a word stands for that has no value, and what can be done with it.
+    fn without_value(&self, symbol: Symbol, text: &str) -> Option<(&'static str, String)> {
+        let function = self.names.functions(symbol, self.is_library);
+        if function.is_some_and(|function| is_shader(self.declared(function))) {
+            let help = "the host runs shaders: move what both need into a function, and call that";
+            Some(("shader", help.to_owned()))
+        } else if matches!(self.names.named(symbol), Named::Struct(_)) {
+            Some((
+                "type",
+                format!("declare a variable of that type: `{text} value;`"),
+            ))
+        } else if function.is_none() && predeclared(text).is_some() {
+            Some(("type", format!("call it: `{text}(…)`")))
+        } else if function.is_some() || Self::is_built_in(text) {
+            Some(("function", format!("call it: `{text}(…)`")))
+        } else {
+            None
+        }
+    }
+
+    /// What to do instead where a default names another parameter of its function.
+    fn other_parameter(&self, symbol: Symbol, text: &str) -> Option<String> {
+        let function = self.defaults_of?;
+        let mut names = function.parameters.iter().map(|p| p.declarator.name);
+        names.any(|name| name.symbol == symbol).then(|| {
+            let name = self.text(function.name.symbol);
+            match function.is_shader() {
+                true => "give it a constant default, and compute in the shader what depends on other parameters".to_owned(),
+                false => format!(
+                    "leave the default out, and write a second `{name}` without this parameter that computes it from `{text}` and calls the first"
+                ),
+            }
+        })
     }
 
     pub(super) fn unknown_function(&mut self, name: ast::Name) {
@@ -219,31 +261,11 @@ impl<'a> Checker<'a, '_> {
         );
     }
 
-    /// The known name that is closest to `text`, if any is close.
+    /// The known name that was probably meant, as long as not too many were asked for.
     fn closest<'n>(&self, text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-        let asked = self.diagnostics.len();
-        if text.len() > MAX_COMPARED_LENGTH || asked > MAX_ASKED {
-            return None;
-        }
-        let letters = match text.len() {
-            0..=3 => 1,
-            4..=6 => 2,
-            _ => 3,
-        };
-        let mut best: Option<(usize, &str)> = None;
-        let near = names.filter(|name| name.len().abs_diff(text.len()) <= letters);
-        for name in near.take(MAX_COMPARED) {
-            let distance = distance(text, name);
-            let shares_nothing = distance >= 2 * name.len().max(text.len());
-            if distance > 0
-                && distance <= 2 * letters
-                && !shares_nothing
-                && best.is_none_or(|(least, _)| distance < least)
-            {
-                best = Some((distance, name));
-            }
-        }
-        best.map(|(_, name)| name.to_owned())
+        let is_sought = self.diagnostics.len() <= MAX_ASKED;
+        let known = is_sought.then(|| closest(text, names)).flatten();
+        known.map(str::to_owned)
     }
 }
 
@@ -257,45 +279,4 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
         all[MAX_LISTED] = "…".to_owned();
     }
     all.join(", ")
-}
-
-/// Twice how many letters have to be changed, added, left out or swapped with their neighbour; another case counts half.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).map(|j| 2 * j).collect();
-    for i in 1..=a.len() {
-        let mut row = Vec::with_capacity(b.len() + 1);
-        row.push(2 * i);
-        for j in 1..=b.len() {
-            let (x, y) = (a[i - 1], b[j - 1]);
-            let change = match () {
-                () if x == y => 0,
-                () if x.eq_ignore_ascii_case(&y) => 1,
-                () => 2,
-            };
-            let mut least = (last[j - 1] + change).min(last[j] + 2).min(row[j - 1] + 2);
-            if i > 1 && j > 1 && x == b[j - 2] && a[i - 2] == y {
-                least = least.min(before[j - 2] + 2);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::distance;
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("sin", "sin"), 0);
-        assert_eq!(distance("sni", "sin"), 2);
-        assert_eq!(distance("sinn", "sin"), 2);
-        assert_eq!(distance("Sin", "sin"), 1);
-        assert_eq!(distance("colour", "color"), 2);
-        assert_eq!(distance("abc", "xyz"), 6);
-    }
 }

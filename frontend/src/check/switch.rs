@@ -75,9 +75,12 @@ impl<'a> Checker<'a, '_> {
         }
         let is = self.show(value.ty);
         let help = match value.ty {
-            TypeId::FLOAT => "compare ranges with `if` and `else if`, or choose by `(int)x`",
-            TypeId::BOOL => "write `if (…) … else …`",
-            _ => "choose by one of its parts, or write `if (…) … else if (…) …`",
+            TypeId::FLOAT => format!(
+                "compare ranges with `if` and `else if`, or choose by `(int){}`",
+                self.quoted(&value)
+            ),
+            TypeId::BOOL => "write `if (…) … else …`".to_owned(),
+            _ => "choose by one of its parts, or write `if (…) … else if (…) …`".to_owned(),
         };
         let message = format!("a `switch` chooses by an int or uint, and this is {is}");
         self.report(

@@ -238,7 +238,7 @@ fn several_errors_and_no_cascades() {
     let text = "float f(nope x, float y) { return x + y; } float g() { return f(1, 2) + true; } struct s { nope2 a; }; float h(s t) { return t.a; }";
     assert_eq!(codes(text), [Code::UnknownType, Code::UnknownType]);
     let text = "float f(float a, float b = a) { return b; } float g() { return f(1); }";
-    assert_eq!(codes(text), [Code::UnknownName]);
+    assert_eq!(codes(text), [Code::NotConstant]);
 }
 
 #[test]
@@ -285,8 +285,28 @@ fn suggestions() {
         help("o = x;"),
         "read the host's global with `global_value<x>`"
     );
-    assert_eq!(help("int q = f;"), "convert it: `(int)x`");
-    assert_eq!(help("v = f;"), "make a vector of it: `float3(x)`");
+    assert_eq!(help("int q = f;"), "convert it: `(int)f`");
+    assert_eq!(help("i = f * 2.0;"), "convert it: `(int)(…)`");
+    assert_eq!(
+        help("int q = -2.5;"),
+        "convert it: `(int)-2.5`; or write `-2` if that is meant"
+    );
+    assert_eq!(help("v = f;"), "make a vector of it: `float3(f)`");
+    assert_eq!(help("v = f + f;"), "make a vector of it: `float3(…)`");
+    assert_eq!(help("v = v2;"), "add components: `float3(v2, 0.0)`");
+    assert_eq!(help("v2 = v;"), "pick components: `v.xy`");
+    assert_eq!(
+        help("o = b * 2.0;"),
+        "choose with `b ? 1.0 : 0.0`, or convert it: `(int)b`"
+    );
+    assert_eq!(help("o = sinn(1);"), "did you mean `sin`?");
+    assert!(help("o = perlin(v);").contains("`snoise(p)`"));
+    assert_eq!(help("o = sin;"), "call it: `sin(…)`");
+    assert_eq!(help("v = vec3;"), "call it: `vec3(…)`");
+    assert_eq!(
+        help("o = pair;"),
+        "declare a variable of that type: `pair value;`"
+    );
     assert!(help("o = global_value<zzzzzz>;").contains("`x`, `y`, `p`, `n`, `flag`"));
 }
 
@@ -302,6 +322,16 @@ fn suggestions_are_sought_within_limits() {
         let name = "a".repeat(length - 1);
         let found = helps(in_shader(&format!("float {name}c = 1; o = {name}b;")));
         assert_eq!(is_sought(&found[0]), sought, "{length}");
+    }
+    // Once there were so many findings, none is sought; constants are looked at before functions.
+    for (wrong, sought) in [(32, true), (33, false)] {
+        let wrong: String = (0..wrong)
+            .map(|i| format!("const float k{i} = q{i}qqqqqqqqq;\n"))
+            .collect();
+        let found = helps(format!(
+            "float f() {{ float near = 1; return nearr; }}\n{wrong}"
+        ));
+        assert_eq!(is_sought(&found[0]), sought, "{}", found[0]);
     }
     // A list of what there is ends somewhere.
     let members: String = (0..20).map(|i| format!("float m{i:02}; ")).collect();

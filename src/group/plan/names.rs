@@ -3,7 +3,7 @@
 use super::{MAX_LISTED, Place, Planner, Side};
 use crate::group::Port;
 use crate::group::port::{self, Part};
-use adumbra_frontend::limits::{MAX_COMPARED, MAX_COMPARED_LENGTH};
+use adumbra_frontend::closest;
 use adumbra_ir::{Code, Diagnostic, Module, Span, Type};
 
 impl Planner<'_> {
@@ -104,21 +104,6 @@ impl Planner<'_> {
                 .help(help),
         );
     }
-}
-
-/// The known name that was probably meant.
-pub(super) fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    if name.len() > MAX_COMPARED_LENGTH {
-        return None;
-    }
-    let near = |other: &&str| other.len().abs_diff(name.len()) <= 2;
-    known
-        .filter(near)
-        .take(MAX_COMPARED)
-        .map(|other| (strsim::damerau_levenshtein(name, other), other))
-        .filter(|(distance, other)| (1..=2).contains(distance) && *distance < other.chars().count())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, other)| other)
 }
 
 /// Some names for people; `None` if there are none.

@@ -268,3 +268,15 @@ fn an_expression_stands_alone() {
         assert_eq!(codes, [code], "{text}");
     }
 }
+
+#[test]
+fn nothing_is_missing_where_a_declaration_begins() {
+    assert_eq!(findings("{ \"units\": {} }")[0].0, Code::SyntaxError);
+    assert!(first("{ \"units\": {} }").contains("`--group`"));
+    assert_eq!(
+        findings("\"a\" b")[0],
+        (Code::SyntaxError, "\"a\"".to_owned())
+    );
+    let text = "float f() { return 1.0; }\n\"a\" b";
+    assert_eq!(findings(text)[0], (Code::SyntaxError, "\"a\"".to_owned()));
+}

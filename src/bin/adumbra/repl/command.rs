@@ -7,7 +7,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::show;
 use adumbra::{Difference, HumanFloat, PASSES, central_differences};
-use std::cmp::Reverse;
+use adumbra_frontend::closest;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -63,19 +63,6 @@ fn unknown(name: &str) -> Failure {
         Some(known) => format!("there is no command `:{name}`; did you mean `:{known}`?"),
         None => format!("there is no command `:{name}`; `:help` lists them"),
     })
-}
-
-/// The known name that is closest, if any is close.
-fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let distance = |known: &str| strsim::damerau_levenshtein(name, known);
-    let shared = |known: &str| {
-        let pairs = name.bytes().zip(known.bytes());
-        pairs.take_while(|(a, b)| a == b).count()
-    };
-    let ranked = names.map(|known| (distance(known), Reverse(shared(known)), known));
-    let (least, _, known) = ranked.min()?;
-    // A third of a word may be wrong: of three letters one.
-    (least <= known.len().min(name.len()).div_ceil(3).min(3)).then_some(known)
 }
 
 fn help_text(topic: &str) -> Outcome<String> {
