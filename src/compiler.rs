@@ -329,20 +329,24 @@ impl Compiler {
         let mut front = self.front_of(sources, main)?;
         let given = std::mem::take(&mut front.given);
         // Where a session's derivatives would be of second order, it shows none, so there is nothing to warn of.
-        let asked = matches!(main, Main::Expression | Main::Entry(_));
-        Ok((self.finish(front, sources, asked)?, given))
+        let shadows = match main {
+            Main::File => OutputShadows::AsOptionsSay,
+            Main::Expression | Main::Entry(_) => OutputShadows::Wanted,
+        };
+        Ok((self.finish(front, sources, shadows)?, given))
     }
 
-    /// Lowered module to program. `asked`: the outputs' derivatives are wanted whatever the options say, and none of them is missed.
+    /// Lowered module to program.
     pub(crate) fn finish(
         &self,
         front: Front,
         sources: &Sources,
-        asked: bool,
+        shadows: OutputShadows,
     ) -> Result<Arc<Program>, Findings> {
         let mut clock = Clock::start();
         let Front {
             module,
+            outputs,
             mut warnings,
             phases,
             ..
@@ -350,10 +354,14 @@ impl Compiler {
         let origins = self.origins(&module);
         warnings.extend(origins.warnings);
         let mut options = self.pass_options();
-        if options.output_shadows && !asked {
-            warnings.extend(second_order_outputs(&module, &origins.second_order));
+        match shadows {
+            OutputShadows::Wanted => options.output_shadows = true,
+            OutputShadows::AsOptionsSay if options.output_shadows => {
+                let lost = second_order_outputs(&module, &outputs, &origins.second_order);
+                warnings.extend(lost);
+            }
+            OutputShadows::AsOptionsSay => {}
         }
-        options.output_shadows |= asked;
         let lower = clock.lap();
         match back(module, options) {
             Ok(back) => {
@@ -379,4 +387,13 @@ impl Compiler {
             }
         }
     }
+}
+
+/// Whether the outputs of a program have derivatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputShadows {
+    /// If the options say so; then what counts as 0 is warned of.
+    AsOptionsSay,
+    /// Yes: those of an expression are shown, unless they would be of second order.
+    Wanted,
 }

@@ -3,7 +3,7 @@
 use crate::program::Prepared;
 use crate::stats::{Clock, Phases, micros};
 use adumbra_ir::passes::{self, PassOptions};
-use adumbra_ir::{Code, Diagnostic, Module};
+use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::Bytecode;
 
 /// What came out of the passes and the machine's lowering.
@@ -46,24 +46,31 @@ pub(crate) fn back(module: Module, options: PassOptions) -> Result<Back, Diagnos
     })
 }
 
-/// The host reads the derivatives of all outputs: a zero that stands for one of second order is no silent one.
-pub(super) fn second_order_outputs(module: &Module, second_order: &[bool]) -> Vec<Diagnostic> {
-    let span = module.entry().span;
+/// The host reads the derivatives of all outputs: a zero that stands for one of second order is no silent one. `places` are those of the
+/// outputs, as far as they have any in the text.
+pub(super) fn second_order_outputs(
+    module: &Module,
+    places: &[Span],
+    second_order: &[bool],
+) -> Vec<Diagnostic> {
     let mut rest = second_order;
-    let outputs = module.outputs.iter().filter(|output| {
+    let outputs = module.outputs.iter().enumerate().filter(|(_, output)| {
         let (own, others) = rest.split_at(output.ty.scalar_count());
         rest = others;
         own.contains(&true)
     });
     outputs
-        .map(|output| {
+        .map(|(at, output)| {
+            let name = &output.name;
             let message = format!(
-                "the derivatives of the output `{}` are of second order and count as 0",
-                output.name
+                "the output `{name}` is, or is partly made from, a derivative, whose own derivative counts as 0"
             );
-            Diagnostic::new(Code::SecondDerivative, span, message)
-                .here("its value is, or is made from, a derivative")
-                .help("derivatives are of first order: read this output's value alone")
+            let span = places.get(at).copied();
+            Diagnostic::new(Code::SecondDerivative, span.unwrap_or(module.entry().span), message)
+                .here("its derivatives lack that part")
+                .help(format!(
+                    "derivatives are of first order: read the value of `{name}` alone, or give the derivative an output of its own"
+                ))
         })
         .collect()
 }

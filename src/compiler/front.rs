@@ -26,6 +26,8 @@ pub(crate) enum Main {
 /// What came out of the frontend.
 pub(crate) struct Front {
     pub(crate) module: Module,
+    /// Where the outputs are declared; empty where no text declares them.
+    pub(crate) outputs: Vec<Span>,
     pub(crate) given: Vec<Given>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) phases: Phases,
@@ -61,12 +63,17 @@ impl Compiler {
                 Vec::new(),
             ),
         };
+        let outputs = match &entry {
+            Ok(entry) => outputs(&checked.program, *entry),
+            Err(_) => Vec::new(),
+        };
         let module = entry.and_then(|entry| lower(&checked.program, &interner, entry));
         phases.lower = clock.lap();
         phases.total = clock.total();
         match module {
             Ok(module) => Ok(Front {
                 module,
+                outputs,
                 given,
                 warnings,
                 phases,
@@ -103,6 +110,13 @@ impl Compiler {
         checked.diagnostics.splice(0..0, parsed.diagnostics);
         checked
     }
+}
+
+/// Where a shader's outputs are declared.
+fn outputs(program: &check::tree::Program<'_>, shader: FunctionId) -> Vec<Span> {
+    let params = program.functions[shader.0 as usize].params.iter();
+    let outputs = params.filter(|param| param.direction == ast::Direction::Out);
+    outputs.map(|param| param.span).collect()
 }
 
 /// The shader that was named, or the only one.

@@ -1,7 +1,7 @@
 //! From a group to a program: each distinct shader through the frontend once, then the linker, then what any program goes through.
 
 use super::{Group, plan};
-use crate::compiler::{Compiler, Findings, Front, Main};
+use crate::compiler::{Compiler, Findings, Front, Main, OutputShadows};
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::stats::{Clock, Phases};
@@ -34,7 +34,7 @@ impl Compiler {
     /// Everything that is wrong with the units' texts and with how they are wired, with warnings between.
     pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Findings> {
         let (front, sources) = self.linked(group)?;
-        self.finish(front, &sources, false)
+        self.finish(front, &sources, OutputShadows::AsOptionsSay)
     }
 
     /// Every error and warning of a group, with the texts that they speak of.
@@ -139,6 +139,7 @@ impl Compiler {
         phases.total += clock.total();
         let front = Front {
             module,
+            outputs: Vec::new(),
             given: Vec::new(),
             warnings: found,
             phases,

@@ -4,7 +4,7 @@ use crate::args::CheckArgs;
 use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use crate::report;
+use crate::report::{self, Format};
 use crate::setup::Setup;
 use adumbra::{Compiler, Findings, Sources, Stats};
 use std::io;
@@ -38,7 +38,7 @@ pub fn check(args: CheckArgs) -> Outcome {
                         phases_us,
                         ..Stats::default()
                     };
-                    report::stats(&stats, args.json);
+                    report::stats(&stats, Format::of(args.json));
                 }
                 findings
             }
@@ -49,7 +49,7 @@ pub fn check(args: CheckArgs) -> Outcome {
             let mut stdout = io::stdout().lock();
             report::json_lines(&findings.diagnostics, &findings.sources, &mut stdout)?;
         } else {
-            report::to_stderr(&findings.diagnostics, &findings.sources, false);
+            report::to_stderr(&findings.diagnostics, &findings.sources, Format::Text);
         }
     }
     match failed {

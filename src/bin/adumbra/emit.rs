@@ -4,8 +4,7 @@ use crate::args::{EmitArgs, Stage};
 use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use crate::report;
-use crate::report::reported;
+use crate::report::{self, Format, reported};
 use crate::run::instance;
 use crate::setup::Setup;
 use crate::show;
@@ -47,7 +46,8 @@ pub fn emit(args: EmitArgs) -> Outcome {
     }
     let setup = Setup::new(&args.compile)?;
     let (name, bytes) = input::bytes(&args.file)?;
-    let text = input::text(&name, bytes).map_err(|findings| reported(&findings, args.json))?;
+    let text =
+        input::text(&name, bytes).map_err(|findings| reported(&findings, Format::of(args.json)))?;
     let options = Options {
         shader: args.shader.clone(),
         output_derivatives: args.derivs,
@@ -60,7 +60,7 @@ pub fn emit(args: EmitArgs) -> Outcome {
     };
     let bytes = input
         .and_then(|input| stage(&args, &compiler, &input))
-        .map_err(|findings| reported(&findings, args.json))??;
+        .map_err(|findings| reported(&findings, Format::of(args.json)))??;
     match &args.output {
         Some(path) => write(path, &bytes),
         None => Ok(io::stdout().lock().write_all(&bytes)?),
@@ -107,11 +107,11 @@ fn stage(
         (_, Input::Group(group)) => compiler.compile_group(group)?,
     };
     let sources = program.sources().expect("it was compiled");
-    report::to_stderr(program.warnings(), sources, args.json);
+    report::to_stderr(program.warnings(), sources, Format::of(args.json));
     Ok(instance(&args.arguments, &program).map(|instance| {
         let program = instance.program();
         if args.compile.stats {
-            report::stats(&program.stats(), args.json);
+            report::stats(&program.stats(), Format::of(args.json));
         }
         of_program(args, program)
     }))

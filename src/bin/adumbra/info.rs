@@ -3,6 +3,7 @@
 use crate::args::InfoArgs;
 use crate::load::{Wanted, load};
 use crate::outcome::Outcome;
+use crate::report::Format;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::render::harmless;
@@ -20,7 +21,7 @@ pub fn info(args: InfoArgs) -> Outcome {
         shader: args.shader.as_deref(),
         derivs: false,
         is_evaluated: false,
-        json: args.json,
+        format: Format::of(args.json),
         compile: &args.compile,
     };
     let (program, _) = load(&wanted, &setup)?;

@@ -4,7 +4,7 @@ use crate::args::{CompileArgs, DerivativesName, EngineName};
 use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use crate::report::{self, reported};
+use crate::report::{self, Format, reported};
 use crate::setup::Setup;
 use adumbra::{Compiler, Findings, Options, Program, Sources};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct Wanted<'a> {
     /// Whether it is for a point with the globals as they are set.
     pub is_evaluated: bool,
     /// Whether findings are for programs.
-    pub json: bool,
+    pub format: Format,
     pub compile: &'a CompileArgs,
 }
 
@@ -30,7 +30,7 @@ pub struct Wanted<'a> {
 /// If the file cannot be read or has errors, which are reported.
 pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
     let (name, bytes) = input::bytes(wanted.file)?;
-    let refused = |findings: Findings| reported(&findings, wanted.json);
+    let refused = |findings: Findings| reported(&findings, wanted.format);
     if Program::is_bytecode(&bytes) && !wanted.group {
         refuse_for_bytecode(wanted)?;
         let sources = Sources::new(name, "");
@@ -62,7 +62,7 @@ pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> 
     };
     let program = compiled.map_err(refused)?;
     let sources = program.sources().expect("it was compiled").clone();
-    report::to_stderr(program.warnings(), &sources, wanted.json);
+    report::to_stderr(program.warnings(), &sources, wanted.format);
     Ok((program, sources))
 }
 

@@ -55,3 +55,43 @@ impl Messages {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra::{Compiler, GlobalsLayout, Sources};
+
+    #[test]
+    fn messages_beyond_the_number_or_the_words_are_counted() {
+        let mut messages = Messages::default();
+        for _ in 0..MAX_MESSAGES + 3 {
+            messages.add(MessageId(0), &[]);
+        }
+        assert_eq!((messages.kept.len(), messages.more), (MAX_MESSAGES, 3));
+
+        let mut messages = Messages::default();
+        messages.add(MessageId(0), &[0; MAX_WORDS]);
+        messages.add(MessageId(0), &[0]);
+        // What comes after something that is missing is missing too.
+        messages.add(MessageId(0), &[]);
+        assert_eq!((messages.kept.len(), messages.more), (1, 2));
+    }
+
+    #[test]
+    fn texts_end_where_they_have_enough_bytes() {
+        let long = "a".repeat(2 * MAX_BYTES / MAX_MESSAGES);
+        let text = format!("shader s() {{ printf(\"{long}\"); }}");
+        let sources = Sources::new("long.adu", text);
+        let compiled = Compiler::new(GlobalsLayout::new()).compile(&sources);
+        let program = compiled.unwrap_or_else(|findings| panic!("{findings}"));
+        let mut messages = Messages::default();
+        for _ in 0..MAX_MESSAGES {
+            messages.add(MessageId(0), &[]);
+        }
+        let (texts, more) = messages.texts(&program);
+        assert_eq!(texts.len(), MAX_BYTES / long.len());
+        assert_eq!(texts.len() + more, MAX_MESSAGES);
+        let end = format!("… and {more} more messages\n");
+        assert!(messages.printed(&program).ends_with(&end));
+    }
+}

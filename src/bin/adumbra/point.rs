@@ -2,7 +2,7 @@
 
 use crate::checker::{Checker, Sample};
 use crate::outcome::{Failure, Outcome};
-use crate::report::{self, JsonFault};
+use crate::report::{self, Format, JsonFault};
 use adumbra::{Evaluator, Sources, Stats};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -75,14 +75,16 @@ impl Point<'_> {
     pub fn text(&self, outputs: &str) -> Outcome {
         let program = self.evaluator.instance().program();
         let mut stdout = io::stdout().lock();
-        write!(
-            stdout,
-            "{}{outputs}",
-            self.checker.messages.printed(program)
-        )?;
+        let messages = self.checker.messages.printed(program);
+        // Zeros that nobody should take for results.
+        let stopped = match self.evaluator.faults().stopped() {
+            Some(_) => "the point was stopped, so all outputs are zero\n",
+            None => "",
+        };
+        write!(stdout, "{messages}{stopped}{outputs}")?;
         report::faults_to_stderr(self.evaluator, self.sources);
         if let Some(stats) = self.stats() {
-            report::stats(&stats, false);
+            report::stats(&stats, Format::Text);
         }
         self.status()
     }

@@ -10,21 +10,38 @@ use adumbra::{
 use serde::Serialize;
 use std::io::{self, Write};
 
+/// Whom the command writes for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// People.
+    Text,
+    /// Programs: `--json`.
+    Json,
+}
+
+impl Format {
+    /// What `--json` says.
+    pub fn of(json: bool) -> Format {
+        if json { Format::Json } else { Format::Text }
+    }
+}
+
 /// Tells people, or programs, on standard error. Standard output belongs to results.
-pub fn to_stderr(diagnostics: &[Diagnostic], sources: &Sources, json: bool) {
+pub fn to_stderr(diagnostics: &[Diagnostic], sources: &Sources, format: Format) {
     let mut stderr = anstream::stderr();
     // There is nowhere to report a failure of standard error to.
-    let _ = if json {
-        json_lines(diagnostics, sources, &mut stderr)
-    } else {
-        let text = render::text(diagnostics, sources, true);
-        stderr.write_all(text.as_bytes())
+    let _ = match format {
+        Format::Json => json_lines(diagnostics, sources, &mut stderr),
+        Format::Text => {
+            let text = render::text(diagnostics, sources, true);
+            stderr.write_all(text.as_bytes())
+        }
     };
 }
 
 /// Reports why there is no program.
-pub fn reported(findings: &Findings, json: bool) -> Failure {
-    to_stderr(&findings.diagnostics, &findings.sources, json);
+pub fn reported(findings: &Findings, format: Format) -> Failure {
+    to_stderr(&findings.diagnostics, &findings.sources, format);
     Failure::Reported
 }
 
@@ -64,7 +81,7 @@ pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
 
 /// The same for people, and how many there were beyond those that are kept.
 pub fn faults_to_stderr(evaluator: &Evaluator, sources: &Sources) {
-    to_stderr(&faults(evaluator), sources, false);
+    to_stderr(&faults(evaluator), sources, Format::Text);
     more_faults(evaluator.faults().more());
 }
 
@@ -96,12 +113,12 @@ impl JsonFault {
 }
 
 /// The figures of a compilation.
-pub fn stats(stats: &Stats, json: bool) {
+pub fn stats(stats: &Stats, format: Format) {
     #[derive(Serialize)]
     struct Line<'a> {
         stats: &'a Stats,
     }
-    if json {
+    if format == Format::Json {
         let line = serde_json::to_string(&Line { stats }).expect("numbers serialise");
         // As above.
         let _ = writeln!(anstream::stderr(), "{line}");
@@ -139,4 +156,34 @@ pub fn stats(stats: &Stats, json: bool) {
     let rows: Vec<_> = times.into_iter().chain(sizes).collect();
     // As above.
     let _ = anstream::stderr().write_all(show::table(&rows).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::{Checker, Interrupt};
+    use adumbra::{Code, Compiler, Globals, GlobalsLayout, Instance};
+    use std::time::Duration;
+
+    #[test]
+    fn a_point_that_takes_too_long_is_stopped_and_told_what_lifts_the_limit() {
+        let text = "shader s(out int o) { for (;;) o++; }";
+        let sources = Sources::new("endless.adu", text);
+        let compiled = Compiler::new(GlobalsLayout::new()).compile(&sources);
+        let program = compiled.unwrap_or_else(|findings| panic!("{findings}"));
+        let mut evaluator = Evaluator::new(&Instance::new(&program));
+        let mut stops = |patience| {
+            let mut checker = Checker::new(&Interrupt::default(), Some(patience));
+            evaluator.evaluate(&Globals::new(program.globals()), &mut checker);
+            let mut faults = faults(&evaluator);
+            let last = faults.pop().expect("the loop has no end");
+            (last.code, last.help.expect("a mend"))
+        };
+        let (code, help) = stops(Duration::ZERO);
+        assert_eq!(code, Code::Cancelled);
+        assert!(help.contains("longer than 5s; `--steps`"), "{help}");
+        let (code, help) = stops(Duration::from_secs(86_400));
+        assert_eq!(code, Code::StepBudget);
+        assert!(help.starts_with("let the loop"), "{help}");
+    }
 }

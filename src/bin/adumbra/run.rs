@@ -5,7 +5,7 @@ use crate::checker::{Checker, Interrupt};
 use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::point::Point;
-use crate::report;
+use crate::report::{self, Format};
 use crate::setting::Argument;
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
@@ -37,7 +37,7 @@ pub fn run(args: RunArgs) -> Outcome {
         shader: args.shader.as_deref(),
         derivs: args.derivs,
         is_evaluated: true,
-        json: args.json,
+        format: Format::of(args.json),
         compile: &args.compile,
     };
     let (program, sources) = load(&wanted, &setup)?;

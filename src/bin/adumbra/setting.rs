@@ -143,8 +143,15 @@ fn floats(text: &str) -> Result<Vec<u32>, String> {
 }
 
 fn float(text: &str) -> Result<f32, String> {
-    text.parse()
-        .map_err(|_| format!("`{text}` is not a number"))
+    let number: f32 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number"))?;
+    match number.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) {
+        true => Err(format!(
+            "`{text}` is too large for a float; infinity is written `inf`"
+        )),
+        false => Ok(number),
+    }
 }
 
 fn integer<T: FromStr>(text: &str, suffix: &str) -> Result<T, String> {
@@ -187,6 +194,8 @@ mod tests {
         assert_eq!(read("x=-inf").value, bits([f32::NEG_INFINITY]));
         assert!(f32::from_bits(read("x=nan").value[0]).is_nan());
         assert_eq!(read("x=1e-45").value, [1]);
+        assert_eq!(read("x=3.4028235e38").value, bits([f32::MAX]));
+        assert_eq!(read("x=inf").value, bits([f32::INFINITY]));
         let shadowless = ["x=1", "x=1:0", "v=1,2", "n=3i", "b=true"].map(|t| read(t).is_shadowless);
         assert_eq!(shadowless, [true, false, true, false, false]);
     }
@@ -208,6 +217,8 @@ mod tests {
             "flag=true:0",
             "x=0x10",
             "x=1::2",
+            "x=1e40",
+            "x=1:-4e38",
         ] {
             assert!(text.parse::<Setting>().is_err(), "{text}");
         }

@@ -14,7 +14,7 @@ mod session;
 use crate::args::ReplArgs;
 use crate::checker::Interrupt;
 use crate::outcome::{Failure, Outcome};
-use crate::report;
+use crate::report::{self, Format};
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{Dual, EntryKind, Findings, Given, OutputView, Sources, View};
@@ -103,7 +103,7 @@ fn enter(session: &mut Session, text: &str, stats: bool) -> Outcome {
                 session.last = Some(text[bytes].to_owned());
                 run(session, &compiled)?;
                 if stats {
-                    report::stats(&compiled.program().stats(), false);
+                    report::stats(&compiled.program().stats(), Format::Text);
                 }
             }
         }
@@ -112,12 +112,16 @@ fn enter(session: &mut Session, text: &str, stats: bool) -> Outcome {
 }
 
 fn failed(findings: &Findings) -> Failure {
-    crate::report::reported(findings, false)
+    crate::report::reported(findings, Format::Text)
 }
 
 /// Evaluates an entry: prints its value, keeps its variables.
 fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
-    report::to_stderr(compiled.program().warnings(), &compiled.sources, false);
+    report::to_stderr(
+        compiled.program().warnings(),
+        &compiled.sources,
+        Format::Text,
+    );
     let mut evaluator = session.evaluator(compiled)?;
     let mut checker = session.checker();
     evaluator.evaluate(session.globals(), &mut checker);

@@ -6,7 +6,8 @@ use super::canvas::{Curve, Size, draw, margin};
 use super::failed;
 use super::session::{Compiled, Session};
 use crate::outcome::{Failure, Outcome};
-use crate::{report, show};
+use crate::report::{self, Format};
+use crate::show;
 use adumbra::{Diagnostic, Dual, Globals, HumanFloat, Scalar, Type, View};
 use std::fmt::Write;
 
@@ -232,7 +233,7 @@ fn sample(
             }
         }
     }
-    report::to_stderr(&told, &compiled.sources, false);
+    report::to_stderr(&told, &compiled.sources, Format::Text);
     report::more_faults(more);
     match evaluator.faults().stopped() {
         None => Ok(curves),
