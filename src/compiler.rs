@@ -130,6 +130,13 @@ impl Compiler {
     }
 
     /// The same, with the time that it took to parse, to check, and to lower the shaders.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let (findings, phases) = Compiler::new(GlobalsLayout::new()).check_timed(&sources);
+    /// assert!(findings.is_empty() && phases.parse > 0.0);
+    /// ```
     pub fn check_timed(&self, sources: &Sources) -> (Vec<Diagnostic>, Phases) {
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
@@ -260,7 +267,15 @@ impl Compiler {
         passes::lineage_report(module, &options)
     }
 
-    /// A shader's intermediate representation before any pass: what tests hold the passes against.
+    /// A shader's intermediate representation before any pass: what the passes can be held against.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let module = Compiler::new(GlobalsLayout::new()).lowered(&sources)?;
+    /// assert_eq!(module.entry().name, "half");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`compile`](Compiler::compile).

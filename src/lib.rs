@@ -78,7 +78,7 @@ pub use adumbra_ir::module::{Input, MessageId, Output};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
 pub use adumbra_ir::passes::{Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::{
-    Code, Diagnostic, Direction, FileId, Label, Lanes, Op, Scalar, Severity, Span, Type,
+    Code, Diagnostic, Direction, FileId, Label, Lanes, Module, Op, Scalar, Severity, Span, Type,
 };
 pub use adumbra_vm::Outcome;
 pub use arenas::MAX_KEPT_ARENA;

@@ -188,6 +188,17 @@ impl Program {
 
     /// Where an output of type closure stands.
     ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let text = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let slot = program.closure_slot("c")?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    /// assert_eq!(evaluator.closure(slot).text()?, "glow(2.0)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// If there is no such output or it has another type.
     pub fn closure_slot(&self, name: &str) -> Result<ClosureSlot, AccessError> {
@@ -257,6 +268,15 @@ impl Program {
     }
 
     /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+    /// let stats = program.stats();
+    /// assert!(stats.ir_ops > 0 && stats.lanes == 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> Stats {
         let code = self.bytecode.stats();
         let count = |module: &Module| {
@@ -278,6 +298,14 @@ impl Program {
     }
 
     /// The intermediate representation as text: what the engines are given, optimised and with lanes. `None` for a program that was loaded.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+    /// assert!(program.ir().unwrap().contains("mul"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ir(&self) -> Option<String> {
         let module = self.module.as_ref()?;
         Some(text::print(module, Spans::Hidden))
@@ -301,6 +329,14 @@ impl Program {
     }
 
     /// The instructions of the register machine, for people.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+    /// assert!(program.listing().contains("mul"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn listing(&self) -> String {
         self.bytecode.to_string()
     }
@@ -310,6 +346,14 @@ impl Program {
     }
 
     /// The intermediate representation that the bytecode was made from, and that the reference engine walks; `None` if the program was loaded.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+    /// assert_eq!(program.module().unwrap().entry().name, "half");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn module(&self) -> Option<&Module> {
         self.module.as_ref()
     }

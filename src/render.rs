@@ -41,6 +41,15 @@ pub fn text(diagnostics: &[Diagnostic], sources: &Sources, color: bool) -> Strin
 }
 
 /// A finding as programs see it.
+///
+/// ```
+/// use adumbra::{Compiler, GlobalsLayout, Sources, render::JsonDiagnostic};
+/// let sources = Sources::new("half.adu", "shader half(out float o) { o = hlaf(1.0); }");
+/// let found = Compiler::new(GlobalsLayout::new()).compile(&sources).unwrap_err();
+/// let json = serde_json::to_value(JsonDiagnostic::new(&found.diagnostics[0], &sources))?;
+/// assert_eq!(json["span"]["column"], 32);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct JsonDiagnostic<'a> {
     file: &'a str,
@@ -52,7 +61,7 @@ pub struct JsonDiagnostic<'a> {
     help: Option<&'a str>,
 }
 
-/// A place as programs see it: bytes from 0, half open; line and column from 1, columns in characters, where the text is known.
+/// A place as programs see it (the `span` of a [`JsonDiagnostic`], whose example shows it): bytes from 0, half open; line and column from 1, columns in characters, where the text is known.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JsonSpan {
     start: u32,

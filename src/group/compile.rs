@@ -49,6 +49,16 @@ impl Compiler {
     }
 
     /// The same, with the time that it took to parse and check the units, and to lower and link them; nothing of a group that is wrong.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Group, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let mut group = Group::new();
+    /// group.unit("a", &sources, None).expose_output("y", ("a", "y"));
+    /// let compiler = Compiler::new(GlobalsLayout::new());
+    /// let (findings, phases) = compiler.check_group_timed(&group);
+    /// assert!(findings.diagnostics.is_empty() && phases.total > 0.0);
+    /// ```
     pub fn check_group_timed(&self, group: &Group) -> (Findings, Phases) {
         match self.linked(group) {
             Ok((front, sources)) => {
@@ -66,6 +76,16 @@ impl Compiler {
 
     /// As [`lowered`](Compiler::lowered), of a group: its units linked.
     ///
+    /// ```
+    /// use adumbra::{Compiler, Group, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let mut group = Group::new();
+    /// group.unit("a", &sources, None).expose_output("y", ("a", "y"));
+    /// let compiler = Compiler::new(GlobalsLayout::new());
+    /// assert_eq!(compiler.lowered_group(&group)?.outputs[0].name, "y");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`compile_group`](Compiler::compile_group).
     pub fn lowered_group(&self, group: &Group) -> Result<Module, Findings> {
@@ -73,6 +93,16 @@ impl Compiler {
     }
 
     /// As [`lineage`](Compiler::lineage), of a group.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Group, GlobalsLayout, Sources};
+    /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
+    /// let mut group = Group::new();
+    /// group.unit("a", &sources, None).expose_output("y", ("a", "y"));
+    /// let compiler = Compiler::new(GlobalsLayout::new());
+    /// assert_eq!(compiler.lineage_group(&group)?[0].function, "group");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`compile_group`](Compiler::compile_group).
