@@ -10,6 +10,10 @@ use crate::host::{FaultKind, Host, SampleRequest, array_steps, is_time_to_ask, l
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
+use smallvec::SmallVec;
+
+/// What an instruction reads or gives: mostly few values.
+type Values<F> = SmallVec<[Slot<F>; 4]>;
 
 pub(super) struct Machine<'a, F> {
     module: &'a Module,
@@ -64,7 +68,7 @@ impl<'a, F: Number> Machine<'a, F> {
     /// From the shader's first instruction.
     pub(super) fn start(mut self) -> Ended<F> {
         let entry = self.module.entry;
-        let inputs = self.point.inputs.clone();
+        let inputs = self.point.inputs.iter().copied().collect();
         let span = self.module.entry().span;
         let entered = self.enter_function(entry, inputs, Vec::new(), 0, span);
         self.go_on(entered)
@@ -99,7 +103,7 @@ impl<'a, F: Number> Machine<'a, F> {
     }
 
     /// Runs to the shader's return.
-    fn execute(&mut self) -> Result<Vec<Slot<F>>, Halt<F>> {
+    fn execute(&mut self) -> Result<Values<F>, Halt<F>> {
         loop {
             let inst = self.inst();
             match &inst.kind {
@@ -231,7 +235,7 @@ impl<'a, F: Number> Machine<'a, F> {
         }
     }
 
-    fn read(&mut self, values: &[ValueId]) -> Vec<Slot<F>> {
+    fn read(&mut self, values: &[ValueId]) -> Values<F> {
         let slots = &self.frame().slots;
         values.iter().map(|v| slots[v.index()]).collect()
     }
@@ -260,7 +264,7 @@ impl<'a, F: Number> Machine<'a, F> {
     }
 
     /// Defines the parameters of a loop's region.
-    fn carry(&mut self, region: RegionId, values: Vec<Slot<F>>) {
+    fn carry(&mut self, region: RegionId, values: Values<F>) {
         let function = self.function();
         for (&param, value) in function.region(region).params.iter().zip(values) {
             self.assign(param, value);
@@ -268,7 +272,7 @@ impl<'a, F: Number> Machine<'a, F> {
     }
 
     /// Defines the results of the instruction at the innermost cursor, and steps over it.
-    fn finish(&mut self, values: Vec<Slot<F>>) {
+    fn finish(&mut self, values: Values<F>) {
         let inst = self.inst();
         let cursor = self.frame().cursors.last_mut();
         cursor.expect("a region is open").at += 1;
@@ -280,7 +284,7 @@ impl<'a, F: Number> Machine<'a, F> {
     fn enter_function(
         &mut self,
         callee: FuncId,
-        args: Vec<Slot<F>>,
+        args: Values<F>,
         given: Vec<Vec<Slot<F>>>,
         saved: u64,
         span: Span,
@@ -317,7 +321,7 @@ impl<'a, F: Number> Machine<'a, F> {
     }
 
     /// Hands results and arrays back to the caller; to the host, if there is none.
-    fn leave_function(&mut self, values: Vec<Slot<F>>) -> Result<Option<Vec<Slot<F>>>, Halt<F>> {
+    fn leave_function(&mut self, values: Values<F>) -> Result<Option<Values<F>>, Halt<F>> {
         let function = self.function();
         let frame = self
             .state
@@ -329,7 +333,7 @@ impl<'a, F: Number> Machine<'a, F> {
         let results = function.results.iter().zip(values);
         let results = results
             .map(|(result, value)| masked(value, self.options.shadows.of(result.ty, result.lanes)));
-        let results: Vec<Slot<F>> = results.collect();
+        let results: Values<F> = results.collect();
         if self.state.frames.is_empty() {
             return Ok(Some(results));
         }
@@ -360,7 +364,7 @@ impl<'a, F: Number> Machine<'a, F> {
 }
 
 /// The results of a sample that was answered.
-fn answered<F: Number>(channels: Channels, texel: [f32; 4]) -> Vec<Slot<F>> {
+fn answered<F: Number>(channels: Channels, texel: [f32; 4]) -> Values<F> {
     let results = channels.of(&texel).iter();
     results
         .map(|c| Slot::from_bits(Scalar::F32, c.to_bits()))

@@ -1,10 +1,15 @@
 //! The numbers that a program can be evaluated over, and what a value is.
 
+use super::suspended::begin_over;
 use super::wide::WideWord;
+use super::{Options, Point, Progress};
+use crate::host::Host;
+use crate::module::Module;
 use crate::ops::field::Field;
 use crate::ops::row::{Kind, Row, WordRow};
-use crate::ops::{Op, OpVisitor};
+use crate::ops::{MAX_OPERANDS, Op, OpVisitor};
 use crate::types::{Direction, Scalar};
+use smallvec::SmallVec;
 use std::fmt::Debug;
 
 /// A value: a float with its shadows, or a word of another type. What does not apply is zero.
@@ -68,10 +73,38 @@ pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
     fn to_f64(self) -> f64;
     /// The value of a row.
     fn apply(op: Op, operands: &[Slot<Self>]) -> Slot<Self>;
+
+    /// [`begin`](super::begin) over these numbers. The two that count say it again, so that the evaluator is compiled for them once, with this room, and not
+    /// with each that uses it.
+    fn begin(
+        module: &Module,
+        point: &Point<Self>,
+        options: &Options,
+        host: &mut dyn Host<Self>,
+    ) -> Progress<Self> {
+        begin_over(module, point, options, host)
+    }
+}
+
+/// The numbers that the evaluator is compiled for here.
+macro_rules! begin_here {
+    ($number:ty) => {
+        fn begin(
+            module: &Module,
+            point: &Point<$number>,
+            options: &Options,
+            host: &mut dyn Host<$number>,
+        ) -> Progress<$number> {
+            begin_over(module, point, options, host)
+        }
+    };
 }
 
 /// The bits that a row sees of an operand.
-pub(super) fn operand_bits<F: Number>(op: Op, operands: &[Slot<F>]) -> Vec<u32> {
+pub(super) fn operand_bits<F: Number>(
+    op: Op,
+    operands: &[Slot<F>],
+) -> SmallVec<[u32; MAX_OPERANDS]> {
     let kinds = op.info().operands.iter().zip(operands);
     let bits = kinds.map(|(kind, slot)| match kind {
         Kind::Float => slot.float.to_f32().to_bits(),
@@ -81,7 +114,10 @@ pub(super) fn operand_bits<F: Number>(op: Op, operands: &[Slot<F>]) -> Vec<u32> 
 }
 
 /// The numbers that a float row sees of its operands: truth values are 0 or 1.
-pub(super) fn operand_floats<F: Number>(op: Op, operands: &[Slot<F>]) -> Vec<F> {
+pub(super) fn operand_floats<F: Number>(
+    op: Op,
+    operands: &[Slot<F>],
+) -> SmallVec<[F; MAX_OPERANDS]> {
     let kinds = op.info().operands.iter().zip(operands);
     let floats = kinds.map(|(kind, slot)| match kind {
         Kind::Float => slot.float,
@@ -91,6 +127,8 @@ pub(super) fn operand_floats<F: Number>(op: Op, operands: &[Slot<F>]) -> Vec<F> 
 }
 
 impl Number for f32 {
+    begin_here!(f32);
+
     fn from_f32(x: f32) -> f32 {
         x
     }
@@ -113,6 +151,8 @@ impl Number for f32 {
 }
 
 impl Number for f64 {
+    begin_here!(f64);
+
     fn from_f32(x: f32) -> f64 {
         f64::from(x)
     }

@@ -77,6 +77,16 @@ pub fn begin<F: Number>(
     options: &Options,
     host: &mut dyn Host<F>,
 ) -> Progress<F> {
+    F::begin(module, point, options, host)
+}
+
+/// The same, compiled for the numbers of whoever calls it.
+pub(super) fn begin_over<F: Number>(
+    module: &Module,
+    point: &Point<F>,
+    options: &Options,
+    host: &mut dyn Host<F>,
+) -> Progress<F> {
     let options = Options {
         limits: options.limits.bounded(),
         ..*options

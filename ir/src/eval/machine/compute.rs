@@ -1,14 +1,15 @@
 //! What instructions compute that neither branch nor call.
 
-use super::{Halt, Machine, answered, leaving_slot, masked, read};
+use super::{Halt, Machine, Values, answered, leaving_slot, masked, read};
 use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{Number, Slot};
 use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, leaving};
 use crate::module::*;
-use crate::ops::Op;
 use crate::ops::row::Kind;
+use crate::ops::{MAX_OPERANDS, Op};
 use crate::span::Span;
 use crate::types::{Direction, Scalar};
+use smallvec::{SmallVec, smallvec};
 
 impl<F: Number> Machine<'_, F> {
     /// Clears so many parts of an array, one at least; gives how many there are.
@@ -62,7 +63,7 @@ impl<F: Number> Machine<'_, F> {
     }
 
     /// Instructions that neither branch nor call: what they give.
-    pub(super) fn compute(&mut self, inst: &Inst) -> Result<Vec<Slot<F>>, Halt<F>> {
+    pub(super) fn compute(&mut self, inst: &Inst) -> Result<Values<F>, Halt<F>> {
         let args = self.read(&inst.args);
         let value = match inst.kind {
             InstKind::Const(bits) => {
@@ -82,7 +83,7 @@ impl<F: Number> Machine<'_, F> {
                 let len = self.function().arrays[array.index()].len;
                 self.take_steps(array_steps(len), inst.span)?;
                 self.frame().arrays[array.index()].fill(Slot::default());
-                return Ok(Vec::new());
+                return Ok(Values::new());
             }
             InstKind::ArrayCopy { to, from } => {
                 let arrays = &self.function().arrays;
@@ -90,7 +91,7 @@ impl<F: Number> Machine<'_, F> {
                 self.take_steps(array_steps(len), inst.span)?;
                 let start = args.first().map_or(0, |start| start.word as i32);
                 self.copy_array(to, from, start);
-                return Ok(Vec::new());
+                return Ok(Values::new());
             }
             InstKind::ArrayResize(array, part) => {
                 let parts = self.resize(array, part, args[0].word as i32, inst.span)?;
@@ -105,7 +106,7 @@ impl<F: Number> Machine<'_, F> {
                 let array = &self.function().arrays[id.index()];
                 let lanes = self.options.shadows.of(array.element, array.lanes);
                 self.frame().arrays[id.index()][index] = masked(args[1], lanes);
-                return Ok(Vec::new());
+                return Ok(Values::new());
             }
             InstKind::Sample(texture, channels, detail) => {
                 return self.sample(texture, channels, detail, &args);
@@ -113,7 +114,7 @@ impl<F: Number> Machine<'_, F> {
             InstKind::Message(message) => {
                 let words = self.leaving_words(inst, &args);
                 self.host.message(message, &words);
-                return Ok(Vec::new());
+                return Ok(Values::new());
             }
             InstKind::MakeClosure(shape) => {
                 let words = self.leaving_words(inst, &args);
@@ -139,7 +140,7 @@ impl<F: Number> Machine<'_, F> {
             }
             _ => unreachable!("handled where control is"),
         };
-        Ok(vec![value])
+        Ok(smallvec![value])
     }
 
     fn op(&mut self, op: Op, inst: &Inst, args: &[Slot<F>]) -> Slot<F> {
@@ -158,7 +159,7 @@ impl<F: Number> Machine<'_, F> {
         }
         let operands = operand_floats(op, args);
         if self.options.path {
-            let wide: Vec<f64> = operands.iter().map(|x| x.to_f64()).collect();
+            let wide: SmallVec<[f64; MAX_OPERANDS]> = operands.iter().map(|x| x.to_f64()).collect();
             self.record(op.piece(&wide) as u64);
         }
         let function = self.function();
@@ -168,7 +169,7 @@ impl<F: Number> Machine<'_, F> {
                 let has = self.lanes(function, id).has(direction);
                 has.then(|| slot.shadow(direction))
             });
-            let shadows: Vec<Option<F>> = shadows.collect();
+            let shadows: SmallVec<[Option<F>; MAX_OPERANDS]> = shadows.collect();
             let tangent = op.tangent(&operands, value.float, &shadows);
             value.shadows[direction as usize] = tangent;
         }
@@ -181,8 +182,8 @@ impl<F: Number> Machine<'_, F> {
         channels: Channels,
         detail: Detail,
         args: &[Slot<F>],
-    ) -> Result<Vec<Slot<F>>, Halt<F>> {
-        let args: Vec<Slot<F>> = args.iter().map(|&slot| leaving_slot(slot)).collect();
+    ) -> Result<Values<F>, Halt<F>> {
+        let args: Values<F> = args.iter().map(|&slot| leaving_slot(slot)).collect();
         let (u, v) = (args[0], args[1]);
         let zero = F::default();
         let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
