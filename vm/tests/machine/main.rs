@@ -1,8 +1,10 @@
 //! The machine from outside: IR in, bits out.
 
 mod agreement;
+mod arrays;
 mod control;
 mod files;
+mod limits;
 mod memory;
 mod park;
 mod rows;

@@ -3,6 +3,7 @@
 //! A test says its functions alone; [`module`] adds what else a module needs. Whatever a pass leaves is verified.
 
 mod analysis;
+mod fold;
 mod idle;
 mod optimise;
 mod origins;

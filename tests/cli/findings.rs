@@ -1,0 +1,126 @@
+//! Findings and bad usage: what is said, where, and the exit status.
+
+use super::*;
+
+#[test]
+fn check_prints_findings_for_people_and_programs() {
+    let good = scratch("good.adu", "float twice(float x) { return 2 * x; }");
+    assert_eq!(adumbra(["check", &good]).code, 0);
+
+    let bad = scratch("bad.adu", "float twice(float x)\n{\n    return 2 * y;\n}\n");
+    let ran = adumbra(["check", &good, &bad]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.contains("bad.adu:3:16"), "{ran:?}");
+    assert!(!ran.stderr.contains('\x1b'), "{ran:?}");
+
+    let ran = adumbra(["check", "--json", &good, &bad]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
+    let finding = json_of(&ran);
+    assert_eq!(finding["file"], bad);
+    assert_eq!(finding["severity"], "error");
+    assert!(finding["code"].as_str().unwrap().starts_with("E02"));
+    assert_eq!(
+        finding["span"],
+        json!({"start": 38, "end": 39, "line": 3, "column": 16})
+    );
+    assert!(finding["message"].as_str().unwrap().contains("`y`"));
+    assert!(finding["labels"].is_array());
+}
+
+#[test]
+fn several_errors_are_reported_in_one_run() {
+    let bad = scratch(
+        "errors.adu",
+        "float f() { return a; }\nfloat g( { }\nfloat h() { return b; }\n",
+    );
+    let ran = adumbra(["check", "--json", &bad]);
+    let lines: Vec<u64> = ran
+        .stdout
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["span"]["line"]
+                .as_u64()
+                .unwrap()
+        })
+        .collect();
+    for line in 1..=3 {
+        assert!(lines.contains(&line), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_is_not_built_yet_is_refused_by_name() {
+    let file = example("eval_practical.adu");
+    for (args, name) in [
+        (&["eval", "1", "--engine", "batch"][..], "batch"),
+        (&["eval", "1", "--engine", "native"], "native"),
+        (
+            &["eval", "1", "--derivatives", "quad-coarse"],
+            "quad-coarse",
+        ),
+        (&["eval", "1", "--derivatives", "quad-fine"], "quad-fine"),
+        (&["emit", &file, "--stage", "asm"], "asm"),
+        (&["image", &file, "-o", "out.png", "--size", "4x4"], "image"),
+        (&["bench", "--json"], "bench"),
+    ] {
+        let ran = adumbra(args.iter().copied());
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(
+            ran.stderr.contains(name) && ran.stderr.contains("not built yet"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn bad_usage_is_2_and_bad_input_1() {
+    let two = scratch(
+        "two.adu",
+        "shader a(out int o) { o = 1; } shader b(out int o) { o = 2; }",
+    );
+    for args in [
+        &["eval"][..],
+        &["eval", "1", "--no-such-option"],
+        &["eval", "1", "--engine", "gpu"],
+        &["eval", "1", "-g", "x"],
+        &["eval", "1", "-g", "x=1", "-g", "x=2"],
+        &["eval", "1", "--globals", "hit", "-g", "position=1,2"],
+        &["run", "no/such/file.adu"],
+        &["nonsense"],
+    ] {
+        let ran = adumbra(args.iter().copied());
+        assert_eq!(ran.code, 2, "{args:?} {ran:?}");
+        assert!(!ran.stderr.is_empty() && ran.stdout.is_empty());
+    }
+    for args in [
+        &["eval", "1 +"][..],
+        &["eval", "nowhere"],
+        &["eval", "1; 2"],
+        &["run", &two],
+        &["run", &two, "--shader", "c"],
+        &["run", &example("eval_practical.adu")],
+    ] {
+        let ran = adumbra(args.iter().copied());
+        assert_eq!(ran.code, 1, "{args:?} {ran:?}");
+        assert!(ran.stderr.contains("Error"), "{ran:?}");
+    }
+    let ran = adumbra(["run", &two, "--shader", "b", "--json"]);
+    assert_eq!(json_of(&ran)["outputs"]["o"]["value"], 2);
+    for args in [["--help"], ["--version"]] {
+        let ran = adumbra(args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    }
+}
+
+#[test]
+fn a_warning_about_a_shared_function_comes_once() {
+    let file = scratch(
+        "shared.adu",
+        "float f(float x) { return ddx(ddx(x)); }\n\
+         shader a(out float o) { o = f(global_value<x>); }\n\
+         shader b(out float o) { o = f(global_value<x>); }\n",
+    );
+    let ran = adumbra(["check", &file, "--json", "-g", "x=1"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(json_of(&ran)["code"], "W0512");
+}

@@ -1,0 +1,273 @@
+//! `run`: outputs, requests, faults, messages.
+
+use super::*;
+use adumbra_ir::host::MAX_FAULTS;
+
+#[test]
+fn run_gives_the_outputs_by_name() {
+    let file = example("eval_practical.adu");
+    let ran = adumbra(
+        ["run", &file, "--derivs", "--json"]
+            .into_iter()
+            .chain(SEEDS),
+    );
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let json = json_of(&ran);
+    let f = &json["outputs"]["f"];
+    assert_eq!(f["type"], "float");
+    assert!(close(&f["value"], 0.17684336098110578), "{json}");
+    assert!(close(&f["ddx"], -0.10963349927997776), "{json}");
+    assert!(close(&f["ddy"], 0.3029208889788374), "{json}");
+
+    let plain = adumbra(["run", &file, "--json"].into_iter().chain(SEEDS));
+    let keys: Vec<String> = json_of(&plain)["outputs"]["f"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    assert_eq!(keys, ["type", "value"]);
+}
+
+#[test]
+fn run_lists_texture_requests_and_closures() {
+    let file = example("procedural_uv.adu");
+    let position = "position=0.5,1.5,0.5:0.01,0,0:0,0.01,0.02";
+    let ran = adumbra(["run", &file, "--globals", "hit", "-g", position, "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let json = json_of(&ran);
+    let samples = json["samples"].as_array().unwrap();
+    assert_eq!(samples.len(), 1);
+    assert_eq!(samples[0]["texture"], "g_albedo");
+    assert!(close(&samples[0]["u"], 0.5) && close(&samples[0]["v"], 0.17684336098110578));
+    assert!(close(&samples[0]["dudx"], 0.01) && close(&samples[0]["dudy"], 0.0));
+    assert!(close(&samples[0]["dvdx"], 0.0));
+    assert!(close(
+        &samples[0]["dvdy"],
+        0.01 * -0.10963349927997776 + 0.02 * 0.3029208889788374
+    ));
+    // floor(8 · 0.5) + floor(8 · 0.17…) = 5 is odd: black.
+    assert_eq!(
+        json["outputs"]["output"],
+        json!({"type": "closure", "value": {"closure": "Lambert", "args": [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]}})
+    );
+}
+
+#[test]
+fn arguments_are_read_by_the_declared_type() {
+    let file = scratch(
+        "inputs.adu",
+        "shader s(float gain = 2.0, float3 axis, int n, bool flag, out float o, out int m) \
+         { o = gain * axis.y; m = flag ? n : 0; }",
+    );
+    let run = |args: &[&str]| {
+        adumbra(
+            ["run", &file, "--json"]
+                .into_iter()
+                .chain(args.iter().copied()),
+        )
+    };
+    let ran = run(&["--arg", "axis=1,2,3", "--arg", "n=-7", "--arg", "flag=true"]);
+    let outputs = json!({"o": {"type": "float", "value": 4.0}, "m": {"type": "int", "value": -7}});
+    assert_eq!(json_of(&ran)["outputs"], outputs, "{ran:?}");
+    for (args, part) in [
+        (["--arg", "axis=1,2"], "3 numbers"),
+        (["--arg", "n=1.5"], "whole number"),
+        (["--arg", "nope=1"], "no input `nope`, only `gain`"),
+        (["--arg", "gain"], "no `=`"),
+    ] {
+        let ran = run(&args);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains(part), "{ran:?}");
+    }
+}
+
+#[test]
+fn faults_are_listed_and_only_a_stopped_point_fails() {
+    let file = scratch(
+        "fault.adu",
+        "shader s(int n, out int o) { int w[2]; o = w[n + 5] + 7 / n; }",
+    );
+    let ran = adumbra(["run", &file, "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let json = json_of(&ran);
+    let codes: Vec<&Value> = json["faults"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| &f["code"])
+        .collect();
+    assert_eq!(codes, ["W0801", "W0802"]);
+    assert_eq!(json["faults"][0]["span"]["line"], 1);
+
+    let file = scratch(
+        "endless.adu",
+        "shader s(out float o) { o = 1; while (true) { o += 1; } }",
+    );
+    for steps in [&[][..], &["--steps", "1000"]] {
+        let ran = adumbra(
+            ["run", &file, "--json"]
+                .into_iter()
+                .chain(steps.iter().copied()),
+        );
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let json = json_of(&ran);
+        assert_eq!(json["faults"][0]["code"], "E0811");
+        assert_eq!(json["outputs"]["o"]["value"], 0.0);
+    }
+}
+
+#[test]
+fn faults_beyond_those_kept_are_counted_apart_from_any_mend() {
+    let beyond = 4;
+    let read = "o += w[n + 2];";
+    let text = format!(
+        "shader s(int n, out int o) {{ int w[2]; {} for (;;) o++; }}",
+        read.repeat(MAX_FAULTS + beyond)
+    );
+    let file = scratch("many_faults.adu", &text);
+    let json = json_of(&adumbra(["run", &file, "--json", "--steps", "100"]));
+    assert_eq!(json["faults"].as_array().unwrap().len(), MAX_FAULTS + 1);
+    assert_eq!(json["more_faults"], beyond);
+    let ran = adumbra(["run", &file, "--steps", "100"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let stop = ran.stderr.split("[E0811]").nth(1).expect("it was stopped");
+    assert!(stop.contains("let the loop or recursion end"), "{stop}");
+    assert!(stop.ends_with("adumbra: … and 4 more faults\n"), "{stop}");
+}
+
+#[test]
+fn standard_input_is_a_file() {
+    let ran = adumbra_with_input(["run", "-", "--json"], "shader s(out int o) { o = 42; }");
+    assert_eq!(json_of(&ran)["outputs"]["o"]["value"], 42, "{ran:?}");
+    let ran = adumbra_with_input(["check", "-"], "shader s(out int o) { o = ; }");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("<stdin>:1:"), "{ran:?}");
+    let ran = adumbra_with_input(["run", "-"], "\u{feff}shader s(out int o) { o = 42; }\r\n");
+    assert_eq!(ran.stdout, "o  42\n", "{ran:?}");
+}
+
+#[test]
+fn a_second_derivative_of_an_output_is_no_silent_zero() {
+    let file = scratch(
+        "second.adu",
+        "shader s(out float o) { float x = global_value<x>; o = ddx(x * x); }",
+    );
+    let run = |extra: &[&'static str]| {
+        let args = ["run", &file, "--json", "-g", "x=3:1"].into_iter();
+        adumbra(args.chain(extra.iter().copied()))
+    };
+    assert_eq!(run(&[]).stderr, "");
+    let warned: Value = serde_json::from_str(&run(&["--derivs"]).stderr).unwrap();
+    assert_eq!(warned["code"], "W0512");
+    assert_eq!(
+        json_of(&run(&["--derivs"]))["outputs"]["o"],
+        json!({"type": "float", "value": 6.0, "ddx": 0.0, "ddy": 0.0})
+    );
+}
+
+#[test]
+fn messages_are_printed_and_listed() {
+    let file = scratch(
+        "messages.adu",
+        "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; printf(\"done\"); }",
+    );
+    let ran = adumbra(["run", &file]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "n is 2\ndone\no  2\n"));
+    let json = json_of(&adumbra(["run", &file, "--json"]));
+    assert_eq!(json["messages"], json!(["n is 2\n", "done"]));
+    assert_eq!(json.get("more_messages"), None);
+    let said = adumbra(["eval", "printf(\"%.2f\", 0.5)"]);
+    assert_eq!((said.code, said.stdout.as_str()), (0, "0.50\n"));
+    let said = json_of(&adumbra(["eval", "printf(\"%.2f\", 0.5)", "--json"]));
+    assert_eq!(said, json!({"messages": ["0.50"]}));
+}
+
+/// Messages of one point are kept up to a limit, and counted beyond.
+#[test]
+fn messages_are_bounded() {
+    let file = scratch(
+        "many_messages.adu",
+        "shader s(out int o) { for (; o < 1005; ++o) printf(\"%d\", o); }",
+    );
+    let json = json_of(&adumbra(["run", &file, "--json"]));
+    assert_eq!(json["messages"].as_array().map(Vec::len), Some(1000));
+    assert_eq!(json["more_messages"], 5);
+    let ran = adumbra(["run", &file]);
+    assert!(
+        ran.stdout.contains("… and 5 more messages\n"),
+        "{}",
+        ran.stdout
+    );
+    let long = format!(
+        "shader s(out int o) {{ for (; o < 8; ++o) printf(\"{}\"); }}",
+        "x".repeat(300_000)
+    );
+    let json = json_of(&adumbra([
+        "run",
+        &scratch("long_messages.adu", &long),
+        "--json",
+    ]));
+    assert_eq!(json["messages"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json["more_messages"], 5);
+}
+
+#[test]
+fn a_level_is_listed_only_where_the_shader_chose_it() {
+    let file = scratch(
+        "level.adu",
+        "texture2d t; shader s(out float o) { o = texture2d_sample_alpha<t>(0, 1) + texture2d_sample_alpha_level<t>(0, 1, 2.5); }",
+    );
+    let json = json_of(&adumbra(["run", &file, "--json"]));
+    assert_eq!(json["samples"][0].get("level"), None);
+    assert_eq!(json["samples"][1]["level"], 2.5);
+    let ran = adumbra(["run", &file]);
+    assert!(ran.stdout.contains("level\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn files_include_files_beside_them() {
+    let half = scratch(
+        "include_half.adu",
+        "#include \"include_two.adu\"\nfloat half(float x) { return x / TWO; }",
+    );
+    scratch("include_two.adu", "const float TWO = 2.0;");
+    let main = scratch(
+        "include_main.adu",
+        "#include \"include_half.adu\"\n#include \"include_two.adu\"\nshader s(out float o) { o = half(3.0) * TWO; }",
+    );
+    let json = json_of(&adumbra(["run", &main, "--json"]));
+    assert_eq!(json["outputs"]["o"]["value"], 3.0);
+    let json = json_of(&adumbra(["eval", "half(1.0)", "--with", &half, "--json"]));
+    assert_eq!(json["value"], 0.5);
+    scratch("include_wrong.adu", "float wrong() { return nothing; }");
+    let wrong = scratch(
+        "include_of_wrong.adu",
+        "#include \"include_wrong.adu\"\nshader s() {}",
+    );
+    let finding = json_of(&adumbra(["check", &wrong, "--json"]));
+    assert!(
+        finding["file"]
+            .as_str()
+            .unwrap()
+            .ends_with("include_wrong.adu"),
+        "{finding}"
+    );
+    let missing = scratch(
+        "include_missing.adu",
+        "\n#include \"no_such_file.adu\"\nshader s() {}",
+    );
+    let finding = json_of(&adumbra(["check", &missing, "--json"]));
+    assert_eq!(
+        (&finding["code"], &finding["span"]["line"]),
+        (&json!("E0112"), &json!(2))
+    );
+    let absolute = scratch(
+        "include_absolute.adu",
+        "#include \"/etc/passwd\"\nshader s() {}",
+    );
+    assert_eq!(
+        json_of(&adumbra(["check", &absolute, "--json"]))["code"],
+        "E0112"
+    );
+}
