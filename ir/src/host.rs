@@ -285,6 +285,24 @@ pub trait Host<F = f32> {
     /// Answers one request. Requests of a point come in the order in which it executes them, one for each sample executed.
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled;
 
+    /// Answers the requests of one sample for many points of a batch at once: `points` says for which, rising. The answers are in the same order.
+    fn sample_batch(
+        &mut self,
+        points: &[usize],
+        requests: &[SampleRequest<F>],
+        answers: &mut [Sampled],
+    ) {
+        for ((&point, request), answer) in points.iter().zip(requests).zip(answers) {
+            self.at_point(point);
+            *answer = self.sample(request);
+        }
+    }
+
+    /// Says which point of a batch asks from now on. Only batches say it.
+    fn at_point(&mut self, point: usize) {
+        let _ = point;
+    }
+
     /// Takes a message that the point gives, in order with its requests: its number among the program's, and its arguments as
     /// [`Message::text`](crate::message::Message::text) wants them. Comes for each one executed, also from a point that is stopped later.
     fn message(&mut self, message: MessageId, args: &[u32]) {

@@ -1,9 +1,10 @@
 //! Bytecode → what the point interpreter runs: routines chosen, constants, arrays and targets resolved.
 
-use super::rows::{FindBranch, FindRow, Held, Level, special};
+use super::rows::{FindBranch, FindRow, Held, special};
 use super::state::{CHAIN, Handler, Threaded, index, pause};
 use super::{arrays, control, host, moves};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot, WORDS};
+use crate::level::Level;
 
 /// Resolves a whole program for a processor of that level.
 pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {

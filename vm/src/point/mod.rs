@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)]
 
+mod adopt;
 mod arrays;
 mod control;
 mod float_mode;
@@ -17,14 +18,15 @@ mod rows;
 mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
+use crate::level::Level;
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
-use float_mode::FloatMode;
-use rows::Level;
 use state::{State, Threaded};
 use std::sync::Arc;
 
+pub(crate) use adopt::Adopted;
+pub(crate) use float_mode::FloatMode;
 pub use park::Parked;
 
 /// How far an evaluation came.
@@ -61,7 +63,7 @@ unsafe impl Send for PointMachine {}
 impl PointMachine {
     /// Loads a program, and takes all memory that evaluations within these limits need.
     pub fn new(program: Arc<Bytecode>, limits: Limits) -> PointMachine {
-        PointMachine::at_level(program, limits, Level::detect())
+        PointMachine::at_level(program, limits, Level::best())
     }
 
     fn at_level(program: Arc<Bytecode>, limits: Limits, level: Level) -> PointMachine {
@@ -289,7 +291,7 @@ mod tests {
                 .iter()
                 .flat_map(|i| i.default.clone())
                 .collect();
-            let [a, b] = [Level::Baseline, Level::detect()].map(|level| {
+            let [a, b] = [Level::Baseline, Level::best()].map(|level| {
                 let mut machine = PointMachine::at_level(program.clone(), Limits::default(), level);
                 let outcome = machine.run(&globals, &inputs, &mut ConstantTexture([0.25; 4]));
                 (outcome, machine.outputs().to_vec())

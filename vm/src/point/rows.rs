@@ -10,39 +10,20 @@
 
 use super::state::{Handler, State, Threaded, next};
 use crate::bytecode::{Opcode, Pattern, WORDS};
+use crate::level::Level;
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::ops::{MAX_OPERANDS, OpVisitor};
 use adumbra_ir::types::{Direction, Lanes};
 
-/// What the processor can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
-    /// Nothing beyond the target that this was compiled for.
-    Baseline,
-    /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-}
-
-impl Level {
-    /// The best level that this processor has.
-    pub(super) fn detect() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return Level::Avx2;
-        }
-        Level::Baseline
-    }
-}
-
 /// Names a routine for the level that is wanted.
 macro_rules! at_level {
     ($level:expr, $body:ident::<$($generic:tt),*>) => {
         match $level {
-            Level::Baseline => baseline::$body::<$($generic),*> as Handler,
+            // One point has no use for more.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => avx2::$body::<$($generic),*> as Handler,
+            Level::Avx2 | Level::Avx512 => avx2::$body::<$($generic),*> as Handler,
+            _ => baseline::$body::<$($generic),*> as Handler,
         }
     };
 }

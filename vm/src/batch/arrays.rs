@@ -1,0 +1,241 @@
+//! The steps that work on arrays, point by point but where all points do the same.
+
+use super::chunk::{Chunk, Context};
+use super::planes::Ref;
+use crate::bytecode::Array;
+use adumbra_ir::host::{FaultKind, array_steps};
+use adumbra_ir::types::{Direction, Lanes};
+
+/// Words from a value to each of these shadows, and whether it has them.
+fn offsets(lanes: Lanes) -> impl Iterator<Item = usize> {
+    let shadows = Direction::BOTH.into_iter().zip(1..);
+    let shadows = shadows.filter(move |&(direction, _)| lanes.has(direction));
+    std::iter::once(0).chain(shadows.map(|(_, offset)| offset))
+}
+
+/// Whether values with these shadows have a word so far behind the value.
+fn has(lanes: Lanes, offset: usize) -> bool {
+    offset == 0 || lanes.bits() >> (offset - 1) & 1 == 1
+}
+
+impl Chunk {
+    /// The index of each point of the group, below the array's length; faults where it was not. By pack: the answers stay in order.
+    ///
+    /// # Safety
+    /// The operand is a step's.
+    unsafe fn index(&mut self, point: usize, index: Ref, len: u32) -> u32 {
+        // SAFETY: asked of the caller.
+        let index = unsafe { *index.point(point) };
+        if index < len {
+            return index;
+        }
+        let span = self.span();
+        let kind = FaultKind::IndexOutOfRange;
+        self.results.faults.add(point, kind, span);
+        if (index as i32) < 0 { 0 } else { len - 1 }
+    }
+
+    /// The word of a point in the plane of a slot.
+    ///
+    /// # Safety
+    /// The slot and the point exist.
+    unsafe fn word(&self, slot: u32, point: usize) -> *mut u32 {
+        // SAFETY: asked of the caller.
+        unsafe { self.memory.slot(slot).add(point) }
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn load(&mut self, array: Array, to: Lanes, refs: *const Ref) {
+        let planes = 1 + to.count() as usize;
+        for pack in 0..self.group.packs() {
+            for point in self.group.points_of(pack, self.group.active(pack)) {
+                // SAFETY: asked of the caller; the element is the array's. The element is read before anything is written.
+                unsafe {
+                    let index = self.index(point, *refs.add(planes), array.len);
+                    let element = array.base + index * array.stride();
+                    let words: [u32; 3] =
+                        std::array::from_fn(|offset| match has(array.lanes, offset) {
+                            true => *self.word(element + offset as u32, point),
+                            false => 0,
+                        });
+                    for (plane, offset) in offsets(to).enumerate() {
+                        *(*refs.add(plane)).point(point) = words[offset];
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn store(&mut self, array: Array, from: Lanes, refs: *const Ref) {
+        for pack in 0..self.group.packs() {
+            for point in self.group.points_of(pack, self.group.active(pack)) {
+                // SAFETY: asked of the caller; the element is the array's. All is read before the element is written.
+                unsafe {
+                    let index = self.index(point, *refs, array.len);
+                    let element = array.base + index * array.stride();
+                    let mut words = [0; 3];
+                    for (plane, offset) in offsets(from).enumerate() {
+                        words[offset] = *(*refs.add(1 + plane)).point(point);
+                    }
+                    for offset in offsets(array.lanes) {
+                        *self.word(element + offset as u32, point) = words[offset];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Clears the planes of slots for the points of the group.
+    fn clear(&mut self, first: u32, slots: u32) {
+        for slot in first..first + slots {
+            let plane = self.memory.slot(slot);
+            // SAFETY: the plane has all points of the chunk.
+            unsafe {
+                if self.group.is_everyone() {
+                    plane.write_bytes(0, self.width);
+                } else {
+                    for point in self.group.iter() {
+                        *plane.add(point) = 0;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn array_zero(&mut self, array: Array, context: &mut Context<'_>) {
+        let span = self.span();
+        self.take_steps(array_steps(array.len), context, span);
+        self.clear(array.base, array.slots());
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn array_resize(
+        &mut self,
+        array: Array,
+        part: u32,
+        refs: *const Ref,
+        context: &mut Context<'_>,
+    ) {
+        // SAFETY: asked of the caller.
+        let (to, parts) = unsafe { (*refs, *refs.add(1)) };
+        // SAFETY: as above.
+        let asked = |point| unsafe { *parts.point(point) };
+        let granted = |point| (asked(point) as i32).max(0) as u32;
+        let elements = |point| {
+            let elements = granted(point).max(1).checked_mul(part);
+            elements.filter(|&elements| elements <= array.len)
+        };
+        let span = self.span();
+        for point in self.group.iter() {
+            if (asked(point) as i32) < 0 {
+                let kind = FaultKind::NegativeArraySize;
+                self.results.faults.add(point, kind, span);
+            }
+        }
+        self.stop(span, |point| {
+            elements(point).is_none().then_some(FaultKind::ArraySize)
+        });
+        let elements = |point| elements(point).unwrap_or(0);
+        self.take_each(|point| array_steps(elements(point)), context, span);
+        for point in self.group.iter() {
+            let slots = elements(point) * array.stride();
+            let parts = granted(point);
+            // SAFETY: the slots are the array's, the point is the chunk's.
+            unsafe {
+                for slot in array.base..array.base + slots {
+                    *self.memory.slot(slot).add(point) = 0;
+                }
+                *to.point(point) = parts;
+            }
+        }
+    }
+
+    pub(super) fn array_copy(&mut self, to: Array, from: Array, context: &mut Context<'_>) {
+        let span = self.span();
+        let len = to.len.min(from.len);
+        self.take_steps(array_steps(len), context, span);
+        if !self.group.is_everyone() {
+            for point in self.group.iter() {
+                // SAFETY: the arrays and the point exist.
+                unsafe { self.copy_elements(point, to, from) };
+            }
+            return;
+        }
+        // Should they overlap, what is still to be read is not written.
+        let forward = to.base <= from.base;
+        for i in 0..len {
+            let i = if forward { i } else { len - 1 - i };
+            let (to_element, from_element) =
+                (to.base + i * to.stride(), from.base + i * from.stride());
+            for offset in offsets(to.lanes) {
+                let plane = self.memory.slot(to_element + offset as u32);
+                // SAFETY: both planes have all points of the chunk.
+                unsafe {
+                    match has(from.lanes, offset) {
+                        true => {
+                            let from = self.memory.slot(from_element + offset as u32);
+                            std::ptr::copy(from, plane, self.width);
+                        }
+                        false => plane.write_bytes(0, self.width),
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The operand is that of such a step.
+    pub(super) unsafe fn array_copy_part(
+        &mut self,
+        to: Array,
+        from: Array,
+        refs: *const Ref,
+        context: &mut Context<'_>,
+    ) {
+        let span = self.span();
+        self.take_steps(array_steps(to.len.min(from.len)), context, span);
+        for point in self.group.iter() {
+            // SAFETY: asked of the caller; the part lies inside the longer array.
+            unsafe {
+                let start = (*(*refs).point(point) as i32).max(0) as u32;
+                let start = start.min(to.len.abs_diff(from.len));
+                let (mut to, mut from) = (to, from);
+                let longer = if to.len > from.len {
+                    &mut to
+                } else {
+                    &mut from
+                };
+                longer.base += start * longer.stride();
+                self.copy_elements(point, to, from);
+            }
+        }
+    }
+
+    /// Copies the elements that both arrays have, for one point; shadows that the source lacks become zero.
+    ///
+    /// # Safety
+    /// The slots and the point exist.
+    unsafe fn copy_elements(&self, point: usize, to: Array, from: Array) {
+        let len = to.len.min(from.len);
+        let forward = to.base <= from.base;
+        for i in 0..len {
+            let i = if forward { i } else { len - 1 - i };
+            let (to_element, from_element) =
+                (to.base + i * to.stride(), from.base + i * from.stride());
+            // SAFETY: asked of the caller.
+            unsafe {
+                for offset in offsets(to.lanes) {
+                    let word = match has(from.lanes, offset) {
+                        true => *self.word(from_element + offset as u32, point),
+                        false => 0,
+                    };
+                    *self.word(to_element + offset as u32, point) = word;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Blocks of a program, and which of their words are read later.
+//!
+//! Control enters a block at its beginning only, and leaves it at its end. What a word holds may be kept elsewhere within a block; where the
+//! block ends it has to be in its own plane, if anybody reads it then.
+
+use super::calls::Calls;
+use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
+use adumbra_ir::types::{Direction, Lanes};
+use std::ops::Range;
+
+/// Words of memory that finding out what is read later may take; beyond, everything counts as read.
+const MAX_LIVENESS: usize = 1 << 20;
+
+/// A word that is read behind its block.
+pub(super) const LATER: u32 = u32::MAX;
+
+/// A program's blocks, and where its words are last read.
+pub(super) struct Blocks<'p> {
+    program: &'p Bytecode,
+    calls: &'p Calls,
+    /// The beginnings of blocks, and the end of the program.
+    starts: Vec<u32>,
+    /// Where control can come from elsewhere than the instruction before.
+    pub(super) targets: Vec<bool>,
+    /// Slots within arrays, whose words always stay in their planes.
+    pub(super) in_array: Vec<bool>,
+    /// Words, a bit each, that are read behind each block; none if that was too much to find out.
+    live_out: Option<Vec<u64>>,
+    last_read: Vec<(u32, u32)>,
+}
+
+impl<'p> Blocks<'p> {
+    pub(super) fn new(program: &'p Bytecode, calls: &'p Calls) -> Blocks<'p> {
+        let mut in_array = vec![false; program.slots as usize];
+        for array in &program.arrays {
+            in_array[array.base as usize..][..array.slots() as usize].fill(true);
+        }
+        let (starts, targets) = starts(program, &calls.leaves);
+        let mut blocks = Blocks {
+            program,
+            calls,
+            starts,
+            targets,
+            in_array,
+            live_out: None,
+            last_read: vec![(u32::MAX, 0); program.slots as usize],
+        };
+        blocks.live_out = blocks.find_live_out();
+        blocks
+    }
+
+    /// How many.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The positions of a block's instructions.
+    pub(super) fn range(&self, block: usize) -> Range<u32> {
+        self.starts[block]..self.starts[block + 1]
+    }
+
+    fn words(&self) -> usize {
+        (self.program.slots as usize).div_ceil(64)
+    }
+
+    /// The block that begins there.
+    fn at(&self, position: u32) -> usize {
+        let found = self.starts.binary_search(&position);
+        found.expect("targets begin blocks")
+    }
+
+    /// Whether everything is taken to be read when control leaves the instruction: whoever goes on then looks at all registers.
+    fn ends_in_the_open(&self, position: u32) -> bool {
+        match self.program.code[position as usize].opcode {
+            Opcode::Call => true,
+            Opcode::Return => {
+                let entry = self.program.entry as usize;
+                let functions = &self.program.functions;
+                let of_entry = functions[entry].start <= position
+                    && functions.get(entry + 1).is_none_or(|f| position < f.start);
+                !of_entry || self.calls.calls_entry
+            }
+            _ => self.calls.leaves[position as usize],
+        }
+    }
+
+    /// What is read behind each block: the least solution, found backwards.
+    fn find_live_out(&self) -> Option<Vec<u64>> {
+        let words = self.words();
+        if self.count().checked_mul(words)? > MAX_LIVENESS {
+            return None;
+        }
+        let mut live_in = vec![0_u64; self.count() * words];
+        let mut live_out = live_in.clone();
+        let mut live = vec![0_u64; words];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in (0..self.count()).rev() {
+                let range = self.range(block);
+                let last = range.end - 1;
+                live.fill(0);
+                let code = &self.program.code[last as usize];
+                let mut successor = |position: u32| {
+                    let from = &live_in[self.at(position) * words..][..words];
+                    live.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+                };
+                match code.opcode {
+                    _ if self.ends_in_the_open(last) => live.fill(u64::MAX),
+                    Opcode::Return => {
+                        let outputs = 3 * self.program.output_lanes.len();
+                        (0..outputs).for_each(|slot| live[slot / 64] |= 1 << (slot % 64));
+                    }
+                    Opcode::Unreachable => {}
+                    Opcode::Jump | Opcode::Loop => successor(code.words[0]),
+                    Opcode::Branch(..) | Opcode::BranchIf(_) => {
+                        successor(code.words[0]);
+                        successor(range.end);
+                    }
+                    _ => successor(range.end),
+                }
+                live_out[block * words..][..words].copy_from_slice(&live);
+                for position in range.rev() {
+                    let code = &self.program.code[position as usize];
+                    each_written(self.program, code, |slot| {
+                        live[slot as usize / 64] &= !(1 << (slot % 64));
+                    });
+                    each_read(self.program, code, |slot| {
+                        live[slot as usize / 64] |= 1 << (slot % 64);
+                    });
+                }
+                let at = &mut live_in[block * words..][..words];
+                if at != &live[..] {
+                    at.copy_from_slice(&live);
+                    changed = true;
+                }
+            }
+        }
+        Some(live_out)
+    }
+
+    /// For each instruction of a block, where the words that it writes are last read before they are written again: positions, 0 for never,
+    /// [`LATER`] for behind the block; in the order in which [`each_written`] gives them.
+    pub(super) fn deaths(&mut self, block: usize) -> Vec<Vec<u32>> {
+        let Blocks {
+            program,
+            live_out,
+            last_read,
+            ..
+        } = self;
+        let words = (program.slots as usize).div_ceil(64);
+        let live_out = live_out.as_ref().map(|all| &all[block * words..][..words]);
+        let behind = |slot: u32| match live_out {
+            Some(live) if live[slot as usize / 64] >> (slot % 64) & 1 == 0 => 0,
+            _ => LATER,
+        };
+        let range = self.starts[block]..self.starts[block + 1];
+        let mut deaths = Vec::with_capacity(range.len());
+        for position in range.rev() {
+            let code = &program.code[position as usize];
+            let mut own = Vec::new();
+            each_written(program, code, |slot| {
+                let (of, at) = last_read[slot as usize];
+                own.push(if of == block as u32 { at } else { behind(slot) });
+                last_read[slot as usize] = (block as u32, 0);
+            });
+            each_read(program, code, |slot| {
+                let last = &mut last_read[slot as usize];
+                if last.0 != block as u32 {
+                    *last = (block as u32, behind(slot));
+                }
+                last.1 = last.1.max(position);
+            });
+            deaths.push(own);
+        }
+        deaths.reverse();
+        deaths
+    }
+}
+
+/// Where blocks begin, the program's end included; and where control comes from elsewhere.
+fn starts(program: &Bytecode, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
+    let end = program.code.len();
+    let mut is_start = vec![false; end + 1];
+    let mut targets = vec![false; end + 1];
+    is_start[end] = true;
+    for function in &program.functions {
+        is_start[function.start as usize] = true;
+    }
+    for (position, code) in program.code.iter().enumerate() {
+        let jumps = matches!(
+            code.opcode,
+            Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Call
+        );
+        if jumps || code.opcode.ends() || leaves[position] {
+            is_start[position + 1] = true;
+        }
+        if leaves[position] {
+            is_start[position] = true;
+        }
+        for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
+            if role == Role::Target {
+                is_start[word as usize] = true;
+                targets[word as usize] = true;
+            }
+        }
+    }
+    let starts = (0..).zip(&is_start).filter(|&(_, &is)| is);
+    (starts.map(|(position, _)| position).collect(), targets)
+}
+
+/// The words that a value with these shadows takes.
+fn each_word(slot: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
+    each(slot);
+    for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
+        if lanes.has(direction) {
+            each(slot + offset);
+        }
+    }
+}
+
+fn list(program: &Bytecode, start: u32, count: usize) -> &[u32] {
+    &program.lists[start as usize..][..count]
+}
+
+/// The words that an instruction writes, but for those in arrays that it names.
+pub(super) fn each_written(program: &Bytecode, code: &Instruction, mut each: impl FnMut(u32)) {
+    for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
+        match role {
+            Role::Write(lanes) => each_word(word, lanes, &mut each),
+            Role::WriteList(count) => {
+                list(program, word, count as usize)
+                    .iter()
+                    .for_each(|&slot| each(slot));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The words that an instruction reads, constants left out, and those in arrays that it names.
+fn each_read(program: &Bytecode, code: &Instruction, mut each: impl FnMut(u32)) {
+    let mut read = |slot: u32, lanes| {
+        if Slot(slot).as_constant().is_none() {
+            each_word(slot, lanes, &mut each);
+        }
+    };
+    for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
+        match role {
+            Role::Read(lanes) => read(word, lanes),
+            Role::ReadList(count) => {
+                let slots = list(program, word, count as usize);
+                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+            }
+            Role::Arguments => {
+                let slots = list(program, word, arguments(program, code, i));
+                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How many slots a list of arguments has, which is the word of that index.
+pub(super) fn arguments(program: &Bytecode, code: &Instruction, word: usize) -> usize {
+    let of = code.words[word - 1] as usize;
+    match code.opcode {
+        Opcode::Message => program.interface.messages[of].words(),
+        _ => program.interface.arguments(of),
+    }
+}

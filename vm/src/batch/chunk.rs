@@ -1,0 +1,397 @@
+//! The points of a chunk while they run: where each is, what each has left, and who runs next.
+//!
+//! Control goes by the jumps of the bytecode. Every point has a position: how many calls are open, and the next step. Those at the least
+//! position run, the deepest call first, then the least step; where their ways part, one part waits. Code goes forward but for loops, so
+//! whoever can still come to where others wait is behind them, and comes before they go on. That is only a matter of speed: a point owns its
+//! column of every plane, and nothing that it finds depends on who runs with it.
+
+use super::group::Group;
+use super::memory::Memory;
+use super::results::Results;
+use super::source::Source;
+use crate::bytecode::Bytecode;
+use crate::point::{Outcome, PointMachine};
+use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, is_time_to_ask};
+use adumbra_ir::span::Span;
+use std::sync::Arc;
+
+/// A position that no point comes to: it does not run any more.
+const DONE: u64 = u64::MAX;
+
+/// What a run has beside the chunk.
+pub(super) struct Context<'a> {
+    pub(super) host: &'a mut dyn Host,
+    pub(super) sources: &'a [Source<'a>],
+    /// Which point of the sources the chunk's first one is.
+    pub(super) first: usize,
+}
+
+pub(super) struct Chunk {
+    pub(super) program: Arc<Bytecode>,
+    pub(super) limits: Limits,
+    pub(super) width: usize,
+    pub(super) memory: Memory,
+    pub(super) results: Results,
+    /// Finishes points that go on alone.
+    pub(super) alone: PointMachine,
+    /// Room for the globals of one point.
+    globals: Box<[u32]>,
+    pub(super) group: Group,
+    /// Where each point waits that is not in the group.
+    pub(super) waits: Box<[u64]>,
+    /// The least of these positions.
+    pub(super) next: u64,
+    /// Steps that each point has left, less what the group has taken since it was formed.
+    steps: Box<[u64]>,
+    /// What the group has taken.
+    owed: u64,
+    /// No point of the group has fewer steps, but for what is owed.
+    least: u64,
+    /// Array elements that each point has left.
+    pub(super) elements: Box<[u32]>,
+    /// Where each point goes back to, for each open call.
+    pub(super) returns: Box<[u32]>,
+    /// Open calls of the group.
+    pub(super) depth: usize,
+    /// The group's next step.
+    pub(super) at: usize,
+    /// Answers of tests, by pack.
+    pub(super) found: Box<[u16]>,
+    pub(super) asking: Asking,
+}
+
+/// Room for the requests of one sample.
+#[derive(Default)]
+pub(super) struct Asking {
+    pub(super) points: Vec<usize>,
+    pub(super) requests: Vec<SampleRequest>,
+    pub(super) answers: Vec<Sampled>,
+    /// The arguments of a message or a closure.
+    pub(super) arguments: Vec<u32>,
+}
+
+impl Chunk {
+    pub(super) fn new(
+        program: &Arc<Bytecode>,
+        limits: Limits,
+        memory: Memory,
+        [width, lanes, depth]: [usize; 3],
+    ) -> Chunk {
+        let padded = width.next_multiple_of(lanes);
+        let samples = !program.interface.textures.is_empty();
+        let asking = if samples { width } else { 0 };
+        Chunk {
+            program: program.clone(),
+            limits,
+            width,
+            memory,
+            results: Results::new(program, width),
+            alone: PointMachine::new(program.clone(), limits),
+            globals: vec![0; program.interface.global_words()].into_boxed_slice(),
+            group: Group::new(width, lanes),
+            waits: vec![DONE; padded].into_boxed_slice(),
+            next: DONE,
+            steps: vec![0; padded].into_boxed_slice(),
+            owed: 0,
+            least: 0,
+            elements: vec![0; padded].into_boxed_slice(),
+            returns: vec![0; depth * padded].into_boxed_slice(),
+            depth: 0,
+            at: 0,
+            found: vec![0; padded / lanes].into_boxed_slice(),
+            asking: Asking {
+                points: Vec::with_capacity(asking),
+                requests: Vec::with_capacity(asking),
+                answers: Vec::with_capacity(asking),
+                arguments: Vec::with_capacity(program.most_arguments()),
+            },
+        }
+    }
+
+    /// Bytes of the heap that it holds; the program's are not among them.
+    pub(super) fn heap(&self) -> usize {
+        // Each field is named, so that none is forgotten.
+        let Chunk {
+            program: _,
+            limits: _,
+            width: _,
+            memory,
+            results,
+            alone,
+            globals,
+            group,
+            waits,
+            next: _,
+            steps,
+            owed: _,
+            least: _,
+            elements,
+            returns,
+            depth: _,
+            at: _,
+            found,
+            asking,
+        } = self;
+        let Asking {
+            points,
+            requests,
+            answers,
+            arguments,
+        } = asking;
+        memory.heap()
+            + results.heap()
+            + (alone.memory() - size_of::<PointMachine>())
+            + size_of_val(&globals[..])
+            + group.memory()
+            + size_of_val(&waits[..])
+            + size_of_val(&steps[..])
+            + size_of_val(&elements[..])
+            + size_of_val(&returns[..])
+            + size_of_val(&found[..])
+            + points.capacity() * size_of::<usize>()
+            + requests.capacity() * size_of::<SampleRequest>()
+            + answers.capacity() * size_of::<Sampled>()
+            + arguments.capacity() * size_of::<u32>()
+    }
+
+    /// All of so many points stand before a step, with nothing taken.
+    pub(super) fn begin(&mut self, points: usize, entry: usize) {
+        self.group.begin(points);
+        self.steps[..points].fill(self.limits.steps);
+        self.elements[..points].fill(self.limits.array_elements);
+        self.owed = 0;
+        self.least = self.limits.steps;
+        self.depth = 0;
+        self.at = entry;
+        self.next = DONE;
+    }
+
+    /// Runs all points from the shader's first step on.
+    ///
+    /// # Safety
+    /// As for [`run`](Chunk::run).
+    pub(super) unsafe fn start(&mut self, points: usize, entry: usize, context: &mut Context<'_>) {
+        self.begin(points, entry);
+        let (span, elements) = {
+            let entry = &self.program.functions[self.program.entry as usize];
+            (entry.span, entry.elements)
+        };
+        self.take_steps(1, context, span);
+        if self.limits.call_depth == 0 {
+            self.stop(span, |_| Some(FaultKind::CallDepth));
+        }
+        self.hold(elements, span);
+        if self.group.points > 0 {
+            // SAFETY: asked of the caller.
+            unsafe { self.run(context) };
+        }
+    }
+
+    /// Runs all points one by one.
+    pub(super) fn run_alone(&mut self, inputs: &[u32], context: &mut Context<'_>) {
+        for point in 0..self.results.points {
+            context.host.at_point(context.first + point);
+            for (global, source) in self.globals.iter_mut().zip(context.sources) {
+                *global = source.get(context.first + point);
+            }
+            let outcome = self.alone.run(&self.globals, inputs, context.host);
+            self.take_results(point, outcome);
+        }
+    }
+
+    /// A position as a number: the least runs.
+    fn position(depth: usize, step: usize) -> u64 {
+        ((u32::MAX - depth as u32) as u64) << 32 | step as u64
+    }
+
+    /// Whether others wait where the group is, or have to go on before it does.
+    pub(super) fn others_come_first(&self) -> bool {
+        self.next <= Chunk::position(self.depth, self.at)
+    }
+
+    /// Points of the group wait at a step: of each pack those whose bits are set.
+    pub(super) fn part(&mut self, waiting: &[u16], step: usize) {
+        let position = Chunk::position(self.depth, step);
+        for (pack, &bits) in waiting.iter().enumerate() {
+            for point in self.group.points_of(pack, bits) {
+                self.waits[point] = position;
+                self.steps[point] -= self.owed;
+            }
+        }
+        self.next = self.next.min(position);
+        self.group.remove(waiting);
+    }
+
+    /// The group waits where it is, and whoever is to run runs: at the least position. `false` if nobody is left.
+    pub(super) fn switch(&mut self) -> bool {
+        let position = Chunk::position(self.depth, self.at);
+        for point in self.group.iter() {
+            self.waits[point] = position;
+            self.steps[point] -= self.owed;
+        }
+        self.next_group()
+    }
+
+    /// Whoever is to run runs; nobody runs before.
+    fn next_group(&mut self) -> bool {
+        self.owed = 0;
+        let points = self.results.points;
+        let least = self.waits[..points].iter().copied().min();
+        let position = least.unwrap_or(DONE);
+        let waits = &mut self.waits;
+        if position == DONE {
+            self.group.clear();
+            return false;
+        }
+        self.group.choose(|point| waits[point] == position);
+        self.least = u64::MAX;
+        for point in self.group.iter() {
+            waits[point] = DONE;
+            self.least = self.least.min(self.steps[point]);
+        }
+        self.next = waits[..points].iter().copied().min().unwrap_or(DONE);
+        self.depth = (u32::MAX - (position >> 32) as u32) as usize;
+        self.at = position as u32 as usize;
+        true
+    }
+
+    /// The group is at the end of what is called with it.
+    pub(super) fn go_back(&mut self) -> bool {
+        let padded = self.waits.len();
+        let depth = self.depth - 1;
+        let returns = &self.returns[depth * padded..][..padded];
+        let mut points = self.group.iter();
+        let first = points.next().map_or(0, |point| returns[point]);
+        let position = Chunk::position(depth, first as usize);
+        if points.all(|point| returns[point] == first) && position < self.next {
+            (self.depth, self.at) = (depth, first as usize);
+            return true;
+        }
+        drop(points);
+        for point in self.group.iter() {
+            self.waits[point] = Chunk::position(depth, returns[point] as usize);
+            self.steps[point] -= self.owed;
+        }
+        self.next_group()
+    }
+
+    /// The group enters a function, and will come back to a step.
+    pub(super) fn call(&mut self, back: usize) {
+        let padded = self.waits.len();
+        let returns = &mut self.returns[self.depth * padded..][..padded];
+        for point in self.group.iter() {
+            returns[point] = back as u32;
+        }
+        self.depth += 1;
+    }
+
+    /// Steps that a point of the group has left.
+    pub(super) fn steps_left(&self, point: usize) -> u64 {
+        self.steps[point] - self.owed
+    }
+
+    /// Where the group's step comes from.
+    pub(super) fn span(&self) -> Span {
+        let position = self.memory.steps[self.at].position;
+        self.program.span(position).unwrap_or_default()
+    }
+
+    /// The group takes steps; those that have too few are stopped.
+    pub(super) fn take_steps(&mut self, taken: u64, context: &mut Context<'_>, span: Span) {
+        self.owed += taken;
+        if self.owed > self.least {
+            self.take_exactly(taken, |_| taken, span);
+        }
+        self.ask_for_patience(taken, context, span);
+    }
+
+    /// Each point of the group takes steps of its own.
+    pub(super) fn take_each(
+        &mut self,
+        taken: impl Fn(usize) -> u64,
+        context: &mut Context<'_>,
+        span: Span,
+    ) {
+        let most = self.group.iter().map(&taken).max().unwrap_or(0);
+        self.take_exactly(0, taken, span);
+        self.ask_for_patience(most, context, span);
+    }
+
+    /// Accounts for what is owed, of which `now` is not taken yet, and for what each point takes now.
+    fn take_exactly(&mut self, now: u64, taken: impl Fn(usize) -> u64, span: Span) {
+        let before = self.owed - now;
+        self.owed = 0;
+        self.least = u64::MAX;
+        let mut stopped = false;
+        for point in self.group.iter() {
+            let left = self.steps[point] - before;
+            match left.checked_sub(taken(point)) {
+                Some(left) => {
+                    self.steps[point] = left;
+                    self.least = self.least.min(left);
+                }
+                None => {
+                    self.steps[point] = DONE;
+                    stopped = true;
+                }
+            }
+        }
+        if stopped {
+            let steps = std::mem::take(&mut self.steps);
+            self.stop(span, |point| {
+                (steps[point] == DONE).then_some(FaultKind::StepBudget)
+            });
+            self.steps = steps;
+        }
+    }
+
+    /// Asks the host whether the group is to be stopped, as often as for a point.
+    fn ask_for_patience(&mut self, taken: u64, context: &mut Context<'_>, span: Span) {
+        if self.group.points > 0
+            && is_time_to_ask(self.least - self.owed, taken)
+            && context.host.is_cancelled()
+        {
+            self.stop(span, |_| Some(FaultKind::Cancelled));
+        }
+    }
+
+    /// Stops those points of the group for which there is a reason.
+    pub(super) fn stop(&mut self, span: Span, why: impl Fn(usize) -> Option<FaultKind>) {
+        let mut gone = std::mem::take(&mut self.found);
+        gone.fill(0);
+        for point in self.group.iter() {
+            if let Some(kind) = why(point) {
+                self.results.faults.add(point, kind, span);
+                self.results.outcomes[point] = Outcome::Stopped;
+                let (pack, bit) = self.group.bit_of(point);
+                gone[pack] |= bit;
+            }
+        }
+        self.group.remove(&gone);
+        for (pack, &bits) in gone.iter().enumerate() {
+            for point in self.group.points_of(pack, bits) {
+                self.no_outputs(point);
+            }
+        }
+        self.found = gone;
+    }
+
+    /// The group has finished.
+    pub(super) fn finish(&mut self) {
+        for point in self.group.iter() {
+            self.results.outcomes[point] = Outcome::Finished;
+        }
+        self.group.clear();
+    }
+
+    /// A point that does not finish has no outputs.
+    pub(super) fn no_outputs(&mut self, point: usize) {
+        for slot in 0..3 * self.program.output_lanes.len() as u32 {
+            // SAFETY: the point is the chunk's, and outputs have planes.
+            unsafe { *self.memory.slot(slot).add(point) = 0 };
+        }
+        if let Some(closures) = self.results.closures.get_mut(point) {
+            closures.clear();
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The steps that work with what is the host's: textures, messages, closures, resources.
+
+use super::chunk::{Asking, Chunk, Context};
+use super::planes::Ref;
+use super::step::Footprint;
+use adumbra_ir::host::{
+    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, leaving, read_shadow,
+};
+use adumbra_ir::module::{Channels, ClosureId, MessageId, TextureId};
+use adumbra_ir::types::{Scalar, Type};
+
+/// A float among a step's operands, for one point.
+///
+/// # Safety
+/// The step has that operand, the chunk that point.
+unsafe fn float(refs: *const Ref, operand: usize, point: usize) -> f32 {
+    // SAFETY: asked of the caller.
+    f32::from_bits(unsafe { word(refs, operand, point) })
+}
+
+/// A word among a step's operands, for one point.
+///
+/// # Safety
+/// As for `float`.
+unsafe fn word(refs: *const Ref, operand: usize, point: usize) -> u32 {
+    // SAFETY: asked of the caller.
+    unsafe { *(*refs.add(operand)).point(point) }
+}
+
+impl Chunk {
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn sample(
+        &mut self,
+        texture: u32,
+        channels: Channels,
+        detail: Footprint,
+        lent: (u32, u32),
+        refs: *const Ref,
+        context: &mut Context<'_>,
+    ) {
+        let Asking {
+            points,
+            requests,
+            answers,
+            ..
+        } = &mut self.asking;
+        points.clear();
+        requests.clear();
+        for point in self.group.iter() {
+            // SAFETY: asked of the caller.
+            let number = |operand| unsafe { float(refs, operand, point) };
+            let partial = |operand| match detail {
+                Footprint::Shadows => leaving(read_shadow(number(operand))),
+                _ => leaving(number(operand)),
+            };
+            points.push(context.first + point);
+            requests.push(SampleRequest {
+                texture: TextureId(texture),
+                u: leaving(number(0)),
+                v: leaving(number(1)),
+                dudx: partial(2),
+                dudy: partial(3),
+                dvdx: partial(4),
+                dvdy: partial(5),
+                level: (detail == Footprint::Level).then(|| leaving(number(6))),
+            });
+        }
+        answers.clear();
+        answers.resize(requests.len(), Sampled::Pending);
+        context.host.sample_batch(points, requests, answers);
+        let first = match detail {
+            Footprint::Level => 7,
+            _ => 6,
+        };
+        let mut waits = false;
+        for (point, answer) in self.group.iter().zip(&self.asking.answers) {
+            match answer {
+                Sampled::Ready(texel) => {
+                    for (operand, channel) in (first..).zip(channels.of(texel)) {
+                        // SAFETY: asked of the caller.
+                        unsafe { *(*refs.add(operand)).point(point) = channel.to_bits() };
+                    }
+                }
+                Sampled::Pending => waits = true,
+            }
+        }
+        if waits {
+            self.let_wait(lent, context);
+        }
+    }
+
+    /// Points that were not answered wait.
+    #[cold]
+    fn let_wait(&mut self, lent: (u32, u32), context: &Context<'_>) {
+        let mut gone = std::mem::take(&mut self.found);
+        gone.fill(0);
+        for i in 0..self.asking.answers.len() {
+            if self.asking.answers[i] == Sampled::Pending {
+                let point = self.asking.points[i] - context.first;
+                let (pack, bit) = self.group.bit_of(point);
+                gone[pack] |= bit;
+                self.wait(point, self.asking.requests[i], lent, context);
+            }
+        }
+        self.group.remove(&gone);
+        self.found = gone;
+    }
+
+    /// The arguments among a step's operands from one on, of these types, as they leave.
+    ///
+    /// # Safety
+    /// The step has an operand for each scalar.
+    unsafe fn arguments(&mut self, params: &[Type], refs: *const Ref, first: usize, point: usize) {
+        let resources = self.program.interface.resources.len() as u32;
+        let closures = self.results.closures.get(point);
+        let room = &mut self.asking.arguments;
+        room.clear();
+        let mut operand = first;
+        for ty in params {
+            ty.for_each_scalar(&mut |scalar| {
+                // SAFETY: asked of the caller.
+                let word = unsafe { word(refs, operand, point) };
+                operand += 1;
+                room.push(leaving_word(scalar, word, closures, resources));
+            });
+        }
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn message(
+        &mut self,
+        message: u32,
+        refs: *const Ref,
+        context: &mut Context<'_>,
+    ) {
+        let program = self.program.clone();
+        let params = &program.interface.messages[message as usize].params;
+        for pack in 0..self.group.packs() {
+            for point in self.group.points_of(pack, self.group.active(pack)) {
+                // SAFETY: asked of the caller.
+                unsafe { self.arguments(params, refs, 0, point) };
+                context.host.at_point(context.first + point);
+                let arguments = &self.asking.arguments;
+                context.host.message(MessageId(message), arguments);
+            }
+        }
+    }
+
+    /// Each point of the group makes a closure; those whose closures are too large then are stopped.
+    ///
+    /// # Safety
+    /// The first operand is a plane.
+    unsafe fn make(
+        &mut self,
+        refs: *const Ref,
+        mut make: impl FnMut(&mut Chunk, usize) -> ClosureRef,
+    ) {
+        let limit = self.limits.closure_size as usize;
+        let mut too_large = false;
+        for pack in 0..self.group.packs() {
+            for point in self.group.points_of(pack, self.group.active(pack)) {
+                let closure = make(self, point);
+                too_large |= self.arena(point).size() > limit;
+                // SAFETY: asked of the caller.
+                unsafe { *(*refs).point(point) = closure.word() };
+            }
+        }
+        if too_large {
+            let span = self.span();
+            let mut closures = std::mem::take(&mut self.results.closures);
+            self.stop(span, |point| {
+                (closures[point].size() > limit).then_some(FaultKind::ClosureSize)
+            });
+            for (point, closures) in closures.iter_mut().enumerate() {
+                if closures.size() > limit && !self.group.iter().any(|other| other == point) {
+                    closures.clear();
+                }
+            }
+            self.results.closures = closures;
+        }
+    }
+
+    /// The closures of a point.
+    fn arena(&mut self, point: usize) -> &mut ClosureArena {
+        &mut self.results.closures[point]
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn make_closure(&mut self, shape: u32, refs: *const Ref) {
+        let program = self.program.clone();
+        let params = &program.interface.closures[shape as usize].params;
+        // SAFETY: asked of the caller.
+        unsafe {
+            self.make(refs, |chunk, point| {
+                chunk.arguments(params, refs, 1, point);
+                let arguments = std::mem::take(&mut chunk.asking.arguments);
+                let words = arguments.iter().copied();
+                let closure = chunk.arena(point).leaf(ClosureId(shape), words);
+                chunk.asking.arguments = arguments;
+                closure
+            });
+        }
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn closure_add(&mut self, refs: *const Ref) {
+        // SAFETY: asked of the caller.
+        unsafe {
+            self.make(refs, |chunk, point| {
+                let arena = chunk.arena(point);
+                let [a, b] = [1, 2].map(|operand| closure(arena, word(refs, operand, point)));
+                arena.add(a, b)
+            });
+        }
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn closure_scale(&mut self, refs: *const Ref) {
+        // SAFETY: asked of the caller.
+        unsafe {
+            self.make(refs, |chunk, point| {
+                let arena = chunk.arena(point);
+                let a = closure(arena, word(refs, 1, point));
+                arena.scale(a, float(refs, 2, point))
+            });
+        }
+    }
+
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn closure_tint(&mut self, refs: *const Ref) {
+        // SAFETY: asked of the caller.
+        unsafe {
+            self.make(refs, |chunk, point| {
+                let arena = chunk.arena(point);
+                let a = closure(arena, word(refs, 1, point));
+                arena.tint(a, [2, 3, 4].map(|operand| float(refs, operand, point)))
+            });
+        }
+    }
+}
+
+/// A closure from a register; what the arena did not make is the empty closure.
+pub(super) fn closure(arena: &ClosureArena, word: u32) -> ClosureRef {
+    let closure = ClosureRef::from_word(word);
+    match arena.node(closure) {
+        Some(_) => closure,
+        None => ClosureRef::EMPTY,
+    }
+}
+
+/// A word of a type as it leaves, for a point with these closures, of a program with so many resources.
+pub(super) fn leaving_word(
+    scalar: Scalar,
+    word: u32,
+    closures: Option<&ClosureArena>,
+    resources: u32,
+) -> u32 {
+    match scalar {
+        Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
+        Scalar::Closure => closures.map_or(0, |arena| closure(arena, word).word()),
+        Scalar::Resource => word.min(resources.saturating_sub(1)),
+        Scalar::I32 | Scalar::U32 | Scalar::Bool => word,
+    }
+}

@@ -1,0 +1,722 @@
+//! Bytecode → steps: routines chosen, operands placed.
+//!
+//! Within a block a word need not be in its own plane. What is the same for all points is computed once, in a cell; a move, a shadow that is
+//! another value's, and what the host holds are read where they are. Where the block ends, and somebody reads the word later, it is put into
+//! its plane. So blocks know nothing of each other, and all that is said of a word holds for whichever points run the block.
+
+use super::blocks::{Blocks, LATER, arguments, each_written};
+use super::calls::Calls;
+use super::rows::{
+    Copied, FindRow, FindTest, PartialsOfOne, Routines, ShadowRead, Shape, each, find_truth,
+};
+use super::step::{Act, Footprint, Lent, Place, Step};
+use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern, Slot};
+use crate::level::Level;
+use adumbra_ir::module::Channels;
+use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ir::types::{Direction, Lanes};
+use std::collections::HashMap;
+
+/// Planes for what is on its way from one place to another: a value with its shadows.
+pub(super) const SCRATCH: u32 = 3;
+
+/// A program as steps.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub(super) steps: Vec<Step>,
+    /// The operands of all steps.
+    pub(super) places: Vec<Place>,
+    /// Words that are elsewhere at samples.
+    pub(super) lent: Vec<Lent>,
+    /// Cells that steps compute.
+    pub(super) cells: u32,
+    /// The constants that are used.
+    pub(super) constants: Vec<u32>,
+    /// The words among the globals that are used.
+    pub(super) hosts: Vec<u32>,
+    /// Inputs that have planes, since something writes there.
+    pub(super) written_inputs: Vec<u32>,
+    /// The first step of the shader.
+    pub(super) entry: u32,
+    /// The most calls that are open at once.
+    pub(super) depth: usize,
+}
+
+/// Resolves a program for a level. `uniform` tells of each word among the globals whether it is the same for all points of a chunk.
+pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded {
+    let calls = Calls::of(program);
+    let mut blocks = Blocks::new(program, &calls);
+    let mut written = vec![false; program.slots as usize];
+    for code in &program.code {
+        each_written(program, code, |slot| written[slot as usize] = true);
+        if let Opcode::Restore = code.opcode {
+            let [start, len, ..] = code.words;
+            written[start as usize..][..len as usize].fill(true);
+        }
+    }
+    let inputs = 3 * program.output_lanes.len() as u32;
+    let inputs = inputs..inputs + program.interface.input_words() as u32;
+    let home = |slot: u32| {
+        let is_input = inputs.contains(&slot);
+        let stays = !written[slot as usize] && !blocks.in_array[slot as usize];
+        match is_input && stays {
+            true => Place::Input(slot - inputs.start),
+            false => Place::Own(slot),
+        }
+    };
+    let homes: Vec<Place> = (0..program.slots).map(home).collect();
+    let moved = inputs.clone().zip(0..);
+    let written_inputs = moved.filter(|&(slot, _)| homes[slot as usize] == Place::Own(slot));
+    let mut loader = Loader {
+        program,
+        level,
+        uniform,
+        map: homes.clone(),
+        written_inputs: written_inputs.map(|(_, input)| input).collect(),
+        homes,
+        moved: Vec::new(),
+        is_moved: vec![false; program.slots as usize],
+        held: vec![0; program.slots as usize],
+        deaths: vec![0; program.slots as usize],
+        in_array: std::mem::take(&mut blocks.in_array),
+        cells: Vec::new(),
+        free_cells: Vec::new(),
+        constants: HashMap::new(),
+        hosts: HashMap::new(),
+        position: 0,
+        out: Loaded {
+            steps: Vec::new(),
+            places: Vec::new(),
+            lent: Vec::new(),
+            cells: 0,
+            constants: Vec::new(),
+            hosts: Vec::new(),
+            written_inputs: Vec::new(),
+            entry: 0,
+            depth: calls.depth,
+        },
+    };
+    let mut first_steps = vec![0; program.code.len() + 1];
+    let mut function = 0;
+    for block in 0..blocks.count() {
+        let range = blocks.range(block);
+        let next = program.functions.get(function + 1);
+        function += usize::from(next.is_some_and(|f| f.start <= range.start));
+        first_steps[range.start as usize] = loader.out.steps.len() as u32;
+        loader.position = range.start;
+        if blocks.targets[range.start as usize] {
+            loader.emit(Act::Join, []);
+        }
+        let deaths = blocks.deaths(block);
+        for (position, deaths) in range.clone().zip(&deaths) {
+            loader.position = position;
+            let code = &program.code[position as usize];
+            match calls.leaves[position as usize] {
+                true => {
+                    loader.settle_all();
+                    loader.emit(Act::Leave, []);
+                }
+                false => loader.instruction(code, deaths, program.functions[function].elements),
+            }
+        }
+        loader.end_block();
+    }
+    loader.finish(&first_steps)
+}
+
+struct Loader<'p> {
+    program: &'p Bytecode,
+    level: Level,
+    uniform: &'p [bool],
+    /// Where each slot's word is now.
+    map: Vec<Place>,
+    /// Where it is between blocks.
+    homes: Vec<Place>,
+    /// Slots whose words may not be at home, each once.
+    moved: Vec<u32>,
+    is_moved: Vec<bool>,
+    /// How many other slots have their words in each slot's plane. It is at home then.
+    held: Vec<u32>,
+    /// Where each slot's word is last read, for those that are not at home.
+    deaths: Vec<u32>,
+    in_array: Vec<bool>,
+    /// How many slots have their words in each cell.
+    cells: Vec<u32>,
+    free_cells: Vec<u32>,
+    constants: HashMap<u32, u32>,
+    hosts: HashMap<u32, u32>,
+    written_inputs: Vec<u32>,
+    position: u32,
+    out: Loaded,
+}
+
+/// A value's word and those of its shadows.
+#[derive(Clone, Copy, Debug)]
+struct Triple {
+    value: Place,
+    shadows: [Option<Place>; 2],
+}
+
+impl Triple {
+    /// The places that there are, value first.
+    fn places(self) -> impl Iterator<Item = Place> {
+        let shadows = self.shadows.into_iter().flatten();
+        std::iter::once(self.value).chain(shadows)
+    }
+}
+
+/// The slots of a value and its shadows.
+fn slots(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
+    let shadows = Direction::BOTH.into_iter().zip(slot + 1..);
+    let shadows = shadows.filter(move |&(direction, _)| lanes.has(direction));
+    std::iter::once(slot).chain(shadows.map(|(_, slot)| slot))
+}
+
+impl Loader<'_> {
+    fn emit(&mut self, act: Act, places: impl IntoIterator<Item = Place>) {
+        let refs = self.out.places.len() as u32;
+        self.out.places.extend(places);
+        self.out.steps.push(Step {
+            act,
+            refs,
+            position: self.position,
+        });
+    }
+
+    fn copy(&mut self, to: Place, from: Place) {
+        let shape = match from.is_cell() {
+            true => Shape::Uniform,
+            false => Shape::Varying,
+        };
+        let routines = each::<Copied>(self.level, shape);
+        self.emit(Act::Row(routines, Pattern::default()), [to, from]);
+    }
+
+    /// Where the word of a slot or a constant is.
+    fn place(&mut self, word: u32) -> Place {
+        let Some(index) = Slot(word).as_constant() else {
+            return self.map[word as usize];
+        };
+        let constants = &mut self.out.constants;
+        let constant = self.constants.entry(index).or_insert_with(|| {
+            constants.push(self.program.constants[index as usize]);
+            constants.len() as u32 - 1
+        });
+        Place::Constant(*constant)
+    }
+
+    fn triple(&mut self, word: u32, lanes: Lanes) -> Triple {
+        let value = self.place(word);
+        let shadow = |(direction, offset)| lanes.has(direction).then(|| word + offset);
+        let [x, y] = [(Direction::X, 1), (Direction::Y, 2)].map(shadow);
+        Triple {
+            value,
+            shadows: [x, y].map(|slot| slot.map(|slot| self.map[slot as usize])),
+        }
+    }
+
+    /// The place of a word among the globals.
+    fn host(&mut self, word: u32, is_cell: bool) -> Place {
+        let hosts = &mut self.out.hosts;
+        let host = *self.hosts.entry(word).or_insert_with(|| {
+            hosts.push(word);
+            hosts.len() as u32 - 1
+        });
+        match is_cell {
+            true => Place::HostCell(host),
+            false => Place::Host(host),
+        }
+    }
+
+    fn new_cell(&mut self) -> Place {
+        let cell = self.free_cells.pop().unwrap_or_else(|| {
+            self.cells.push(0);
+            self.cells.len() as u32 - 1
+        });
+        Place::Cell(cell)
+    }
+
+    /// From now on a slot's word is there.
+    fn set(&mut self, slot: u32, place: Place) {
+        let old = std::mem::replace(&mut self.map[slot as usize], place);
+        match place {
+            Place::Cell(cell) => self.cells[cell as usize] += 1,
+            Place::Own(of) if of != slot => self.held[of as usize] += 1,
+            _ => {}
+        }
+        match old {
+            Place::Cell(cell) => {
+                self.cells[cell as usize] -= 1;
+                if self.cells[cell as usize] == 0 {
+                    self.free_cells.push(cell);
+                }
+            }
+            Place::Own(of) if of != slot => self.held[of as usize] -= 1,
+            _ => {}
+        }
+        let is_home = place == self.homes[slot as usize];
+        if !is_home && !std::mem::replace(&mut self.is_moved[slot as usize], true) {
+            self.moved.push(slot);
+        }
+    }
+
+    /// Before a slot's plane is written: those that have their words there get them into their own.
+    fn vacate(&mut self, slot: u32) {
+        if self.held[slot as usize] == 0 {
+            return;
+        }
+        for i in 0..self.moved.len() {
+            let guest = self.moved[i];
+            if guest != slot && self.map[guest as usize] == Place::Own(slot) {
+                if self.deaths[guest as usize] > self.position {
+                    self.copy(Place::Own(guest), Place::Own(slot));
+                }
+                self.set(guest, self.homes[guest as usize]);
+            }
+        }
+    }
+
+    /// The planes that an instruction writes, which nobody else has words in any more.
+    fn written(&mut self, written: impl Iterator<Item = u32>) {
+        for slot in written {
+            self.vacate(slot);
+            self.set(slot, Place::Own(slot));
+        }
+    }
+
+    /// Words that are read behind the block go home.
+    fn settle_all(&mut self) {
+        for i in 0..self.moved.len() {
+            let slot = self.moved[i];
+            let place = self.map[slot as usize];
+            if place != self.homes[slot as usize] && self.deaths[slot as usize] == LATER {
+                self.copy(Place::Own(slot), place);
+                self.set(slot, self.homes[slot as usize]);
+            }
+        }
+    }
+
+    /// Forgets what is not at home.
+    fn end_block(&mut self) {
+        // What control falls through to begins another block.
+        let last = self.program.code[self.position as usize].opcode;
+        if !ends_block(last) {
+            self.settle_all();
+        }
+        while let Some(slot) = self.moved.pop() {
+            self.is_moved[slot as usize] = false;
+            self.set(slot, self.homes[slot as usize]);
+        }
+    }
+
+    fn instruction(&mut self, code: &Instruction, deaths: &[u32], elements: u32) {
+        let [a, b, c, ..] = code.words;
+        let program = self.program;
+        let array = |number: u32| program.arrays[number as usize];
+        match code.opcode {
+            Opcode::Row(op, pattern) => self.row(op, pattern, &code.words, deaths),
+            Opcode::Branch(op, when) => {
+                let operands: Vec<Place> = (1..=op.arity())
+                    .map(|i| self.place(code.words[i]))
+                    .collect();
+                let test = op.visit(FindTest {
+                    level: self.level,
+                    faults: false,
+                });
+                let test = test.expect("validation checked that the row is a truth value");
+                self.branch(test, when, a, operands);
+            }
+            Opcode::BranchIf(when) => {
+                let condition = self.place(b);
+                self.branch(find_truth(self.level), when, a, vec![condition]);
+            }
+            Opcode::Jump => self.control(Act::Jump(a)),
+            Opcode::Loop => self.control(Act::Loop(a)),
+            Opcode::Call => {
+                let function = &program.functions[a as usize];
+                self.control(Act::Call {
+                    target: function.start,
+                    elements: function.elements,
+                    steps: 1 + u64::from(b),
+                });
+            }
+            Opcode::Return => self.control(Act::Return(elements)),
+            Opcode::Unreachable => self.emit(Act::Unreachable, []),
+            Opcode::Move(to, from) => {
+                let source = self.triple(b, from);
+                let shadows = Direction::BOTH.map(|direction| {
+                    let has = source.shadows[direction as usize];
+                    to.has(direction).then(|| has.unwrap_or(Place::Zero))
+                });
+                let value = source.value;
+                self.take(a, to, Triple { value, shadows }, deaths);
+            }
+            Opcode::Global(lanes) => {
+                let is_cell = lanes.is_none() && self.uniform[b as usize];
+                let value = self.host(b, is_cell);
+                let shadows = Direction::BOTH.map(|direction| {
+                    let word = b + c * (1 + direction as u32);
+                    lanes.has(direction).then(|| self.host(word, false))
+                });
+                self.take(a, lanes, Triple { value, shadows }, deaths);
+            }
+            Opcode::Shadow(direction) => {
+                let from = self.map[b as usize + 1 + direction as usize];
+                self.written([a].into_iter());
+                let routines = each::<ShadowRead>(self.level, Shape::Varying);
+                self.emit(
+                    Act::Row(routines, Pattern::default()),
+                    [Place::Own(a), from],
+                );
+            }
+            Opcode::Load(to, _) => {
+                let index = self.place(c);
+                let written = slots(a, to);
+                self.written(written.clone());
+                let planes = written.map(Place::Own).chain([index]);
+                self.emit(
+                    Act::Load {
+                        array: array(b),
+                        to,
+                    },
+                    planes,
+                );
+            }
+            Opcode::Store(_, from) => {
+                let index = self.place(b);
+                let value = self.triple(c, from);
+                let array = array(a);
+                let places = [index].into_iter().chain(value.places());
+                self.emit(Act::Store { array, from }, places);
+            }
+            Opcode::ArrayZero => self.emit(Act::ArrayZero(array(a)), []),
+            Opcode::ArrayCopy => {
+                let (to, from) = (array(a), array(b));
+                self.emit(Act::ArrayCopy { to, from }, []);
+            }
+            Opcode::ArrayCopyPart => {
+                let (to, from, start) = (array(a), array(b), self.place(c));
+                self.emit(Act::ArrayCopyPart { to, from }, [start]);
+            }
+            Opcode::ArrayResize => {
+                let (array, parts, part) = (array(b), self.place(c), code.words[3]);
+                self.written([a].into_iter());
+                self.emit(Act::ArrayResize { array, part }, [Place::Own(a), parts]);
+            }
+            Opcode::Save | Opcode::Restore | Opcode::ArrayFromSaved | Opcode::ArrayToSaved => {
+                unreachable!("points leave the chunk before anything is saved")
+            }
+            Opcode::Sample(channels, u, v) => {
+                let (u, v) = (self.triple(b, u), self.triple(c, v));
+                let zero = |place: Option<Place>| place.unwrap_or(Place::Zero);
+                let mut operands = vec![u.value, v.value];
+                operands.extend(u.shadows.map(zero));
+                operands.extend(v.shadows.map(zero));
+                self.sample(code, channels, Footprint::Shadows, operands);
+            }
+            Opcode::SampleGradients(channels) => {
+                let [u, v, dudx, dvdx, dudy, dvdy] = self.list(b);
+                let operands = vec![u, v, dudx, dudy, dvdx, dvdy];
+                self.sample(code, channels, Footprint::Gradients, operands);
+            }
+            Opcode::SampleLevel(channels) => {
+                let [u, v, level] = self.list(b);
+                let zero = Place::Zero;
+                let operands = vec![u, v, zero, zero, zero, zero, level];
+                self.sample(code, channels, Footprint::Level, operands);
+            }
+            Opcode::Message => {
+                let operands = self.arguments(code, 1);
+                self.emit(Act::Message(a), operands);
+            }
+            Opcode::MakeClosure => {
+                let operands = self.arguments(code, 2);
+                self.closure(Act::MakeClosure(b), a, operands);
+            }
+            Opcode::ClosureAdd | Opcode::ClosureScale => {
+                let operands = vec![self.place(b), self.place(c)];
+                let act = match code.opcode {
+                    Opcode::ClosureAdd => Act::ClosureAdd,
+                    _ => Act::ClosureScale,
+                };
+                self.closure(act, a, operands);
+            }
+            Opcode::ClosureTint => {
+                let [red, green, blue] = self.list(c);
+                let operands = vec![self.place(b), red, green, blue];
+                self.closure(Act::ClosureTint, a, operands);
+            }
+        }
+    }
+
+    /// The places in a list.
+    fn list<const N: usize>(&mut self, start: u32) -> [Place; N] {
+        let program = self.program;
+        std::array::from_fn(|i| self.place(program.lists[start as usize + i]))
+    }
+
+    fn arguments(&mut self, code: &Instruction, word: usize) -> Vec<Place> {
+        let program = self.program;
+        let count = arguments(program, code, word);
+        let slots = &program.lists[code.words[word] as usize..][..count];
+        slots.iter().map(|&slot| self.place(slot)).collect()
+    }
+
+    fn closure(&mut self, act: Act, to: u32, operands: Vec<Place>) {
+        self.written([to].into_iter());
+        self.emit(act, [Place::Own(to)].into_iter().chain(operands));
+    }
+
+    /// What ends a block without operands.
+    fn control(&mut self, act: Act) {
+        self.settle_all();
+        self.emit(act, []);
+    }
+
+    fn branch(&mut self, test: Test, when: bool, target: u32, operands: Vec<Place>) {
+        self.settle_all();
+        let uniform = operands.iter().all(|place| place.is_cell());
+        self.emit(
+            Act::Branch {
+                test,
+                when,
+                target,
+                uniform,
+            },
+            operands,
+        );
+    }
+
+    fn sample(
+        &mut self,
+        code: &Instruction,
+        channels: Channels,
+        detail: Footprint,
+        operands: Vec<Place>,
+    ) {
+        let program = self.program;
+        let results = &program.lists[code.words[3] as usize..][..channels.count() as usize];
+        self.written(results.iter().copied());
+        let first = self.out.lent.len() as u32;
+        for &slot in &self.moved {
+            let place = self.map[slot as usize];
+            let is_away = place != self.homes[slot as usize];
+            if is_away && self.deaths[slot as usize] > self.position {
+                self.out.lent.push(Lent {
+                    slot,
+                    operand: self.out.places.len() as u32,
+                });
+                self.out.places.push(place);
+            }
+        }
+        let act = Act::Sample {
+            texture: code.words[0],
+            channels,
+            detail,
+            lent: (first, self.out.lent.len() as u32),
+        };
+        let results = results.iter().map(|&slot| Place::Own(slot));
+        self.emit(act, operands.into_iter().chain(results));
+    }
+
+    /// Whether slots can have their words at these places, which are read now, after the slots were written.
+    fn can_stay(&self, to: u32, lanes: Lanes, from: Triple) -> bool {
+        let mut pairs = slots(to, lanes).zip(from.places());
+        pairs.all(|(slot, place)| {
+            let is_free = match place {
+                Place::Own(of) => {
+                    of == slot
+                        || !self.in_array[of as usize]
+                            && self.map[of as usize] == place
+                            && !slots(to, lanes).any(|written| written == of)
+                }
+                _ => true,
+            };
+            is_free && !self.in_array[slot as usize]
+        })
+    }
+
+    /// Slots get their words from these places, if it can be without copying them. A value with shadows is wanted in planes.
+    fn take(&mut self, to: u32, lanes: Lanes, from: Triple, deaths: &[u32]) {
+        let in_planes = lanes.is_none() || !from.value.is_cell();
+        if in_planes && self.can_stay(to, lanes, from) {
+            for ((slot, place), &death) in slots(to, lanes).zip(from.places()).zip(deaths) {
+                self.stay(slot, place, death);
+            }
+            return;
+        }
+        // All is read before anything is written.
+        let written = slots(to, lanes);
+        let overlap = |place| matches!(place, Place::Own(of) if written.clone().any(|s| s == of));
+        let by_scratch = from.places().any(overlap);
+        let places: Vec<Place> = from.places().collect();
+        if by_scratch {
+            for (scratch, &place) in (0..).zip(&places) {
+                self.copy(Place::Scratch(scratch), place);
+            }
+        }
+        self.written(written.clone());
+        for (slot, (scratch, place)) in written.zip((0..).zip(places)) {
+            let from = if by_scratch {
+                Place::Scratch(scratch)
+            } else {
+                place
+            };
+            self.copy(Place::Own(slot), from);
+        }
+    }
+
+    /// A slot's word is at a place where it can stay.
+    fn stay(&mut self, slot: u32, place: Place, death: u32) {
+        if place != Place::Own(slot) {
+            self.vacate(slot);
+        }
+        self.set(slot, place);
+        self.deaths[slot as usize] = death;
+    }
+
+    fn row(&mut self, op: Op, pattern: Pattern, words: &[u32], deaths: &[u32]) {
+        let (info, to) = (op.info(), words[0]);
+        let operands: Vec<Triple> = (0..op.arity())
+            .map(|i| self.triple(words[i + 1], pattern.operand(i)))
+            .collect();
+        let result = pattern.result();
+        let places = |operands: &[Triple]| -> Vec<Place> {
+            operands
+                .iter()
+                .flat_map(|operand| operand.places())
+                .collect()
+        };
+        if let Some(kind) = info.fault {
+            let test = op.visit(FindTest {
+                level: self.level,
+                faults: true,
+            });
+            let test = test.expect("a row that can fault has a test for it");
+            self.emit(Act::Fault(test, kind), places(&operands));
+        } else if result.is_none()
+            && operands.iter().all(|operand| operand.value.is_cell())
+            && !self.in_array[to as usize]
+        {
+            let cell = self.new_cell();
+            let routines = self.find(op, Lanes::NONE, &operands, true);
+            let operands = places(&operands);
+            self.emit(
+                Act::Cell(routines, Pattern::default()),
+                [cell].into_iter().chain(operands),
+            );
+            self.stay(to, cell, deaths[0]);
+            return;
+        }
+        if let Some(shadows) = self.shadows_of_another(op, pattern, &operands) {
+            let from = Triple {
+                value: Place::Own(to),
+                shadows,
+            };
+            if self.can_stay(to, result, from) {
+                let values: Vec<Triple> = operands
+                    .iter()
+                    .map(|operand| Triple {
+                        shadows: [None; 2],
+                        ..*operand
+                    })
+                    .collect();
+                self.written([to].into_iter());
+                self.rows(op, Pattern::default(), to, &values);
+                for ((slot, place), &death) in slots(to, result).zip(from.places()).zip(deaths) {
+                    self.stay(slot, place, death);
+                }
+                return;
+            }
+        }
+        self.written(slots(to, result));
+        self.rows(op, pattern, to, &operands);
+    }
+
+    /// A row in the planes of its result.
+    fn rows(&mut self, op: Op, pattern: Pattern, to: u32, operands: &[Triple]) {
+        let routines = self.find(op, pattern.result(), operands, false);
+        let results = slots(to, pattern.result()).map(Place::Own);
+        let operands = operands.iter().flat_map(|operand| operand.places());
+        let places: Vec<Place> = results.chain(operands).collect();
+        self.emit(Act::Row(routines, pattern), places);
+    }
+
+    /// The shadows of a row's result, if they are just those of one of its operands.
+    fn shadows_of_another(
+        &self,
+        op: Op,
+        pattern: Pattern,
+        operands: &[Triple],
+    ) -> Option<[Option<Place>; 2]> {
+        let result = pattern.result();
+        if result.is_none() {
+            return None;
+        }
+        let with_shadows = |i: &usize| !pattern.operand(*i).is_none();
+        let mut others = (0..operands.len()).filter(with_shadows);
+        let (only, None) = (others.next()?, others.next()) else {
+            return None;
+        };
+        if op.visit(PartialsOfOne) >> only & 1 == 0 {
+            return None;
+        }
+        Some(Direction::BOTH.map(|direction| {
+            let shadow = operands[only].shadows[direction as usize];
+            let shadow = shadow.unwrap_or(Place::Zero);
+            result.has(direction).then_some(shadow)
+        }))
+    }
+
+    /// The routines for operands at these places; once for all points, or for planes.
+    fn find(&self, op: Op, result: Lanes, operands: &[Triple], once: bool) -> Routines {
+        let mut shapes = [Shape::Varying; MAX_OPERANDS];
+        let mut fits = result.is_none() || result == Lanes::XY;
+        for (shape, operand) in shapes.iter_mut().zip(operands) {
+            *shape = match operand.shadows {
+                [None, None] if operand.value.is_cell() && !once => Shape::Uniform,
+                [None, None] => Shape::Varying,
+                [Some(_), Some(_)] => Shape::Dual,
+                _ => Shape::Varying,
+            };
+            let halves = operand.shadows[0].is_some() != operand.shadows[1].is_some();
+            let cell_with_shadows = *shape == Shape::Dual && operand.value.is_cell();
+            fits &= !halves && !cell_with_shadows;
+        }
+        let shapes = &shapes[..operands.len()];
+        fits &= result.is_none() != shapes.contains(&Shape::Dual);
+        op.visit(FindRow {
+            level: self.level,
+            shapes: fits.then_some(shapes),
+        })
+    }
+
+    /// Targets become steps.
+    fn finish(mut self, first_steps: &[u32]) -> Loaded {
+        for step in &mut self.out.steps {
+            match &mut step.act {
+                Act::Branch { target, .. }
+                | Act::Jump(target)
+                | Act::Loop(target)
+                | Act::Call { target, .. } => *target = first_steps[*target as usize],
+                _ => {}
+            }
+        }
+        let entry = &self.program.functions[self.program.entry as usize];
+        Loaded {
+            cells: self.cells.len() as u32,
+            entry: first_steps[entry.start as usize],
+            written_inputs: self.written_inputs,
+            ..self.out
+        }
+    }
+}
+
+/// Whether an instruction puts words home itself, at the end of its block.
+fn ends_block(opcode: Opcode) -> bool {
+    opcode.ends()
+        || matches!(
+            opcode,
+            Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Call
+        )
+}

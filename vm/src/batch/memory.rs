@@ -1,0 +1,271 @@
+//! The memory of a chunk: its planes and cells, and the operands of steps as addresses in it.
+
+use super::load::{Loaded, SCRATCH};
+use super::planes::{CELL_WORDS, Ref, Words};
+use super::source::Source;
+use super::step::{Lent, Place, Step};
+use crate::bytecode::Bytecode;
+
+/// A plane is longer than its points by so many words, so that the same points of different planes do not fall on the same lines of the cache.
+const GAP: usize = CELL_WORDS;
+
+/// Planes and cells, and what refers to them.
+pub(super) struct Memory {
+    words: Words,
+    /// Words from one plane to the next.
+    plane: usize,
+    pub(super) steps: Box<[Step]>,
+    pub(super) refs: Box<[Ref]>,
+    /// Words that are elsewhere at samples.
+    pub(super) lent: Box<[Lent]>,
+    hosts: Box<[HostWord]>,
+    /// The slot of the first input.
+    first_input: u32,
+    /// The cells of inputs.
+    inputs: Box<[*mut u32]>,
+    /// Inputs that have planes instead, since something writes there.
+    written_inputs: Box<[u32]>,
+    zero: usize,
+}
+
+// SAFETY: the addresses point into the memory's own words, which stay where they are, or are set for a run and used during it only.
+unsafe impl Send for Memory {}
+
+/// A word among the globals that steps read.
+struct HostWord {
+    word: u32,
+    /// The machine's own plane for it.
+    plane: *mut u32,
+    cell: *mut u32,
+    /// Operands that name it as a plane, and where they find it now.
+    refs: Box<[u32]>,
+    at: *mut u32,
+    /// The value that fills the machine's own plane.
+    filled: Option<u32>,
+}
+
+/// Words from one plane to the next, for chunks of so many points.
+pub(super) fn plane_words(width: usize) -> usize {
+    width.next_multiple_of(CELL_WORDS) + GAP
+}
+
+impl Memory {
+    /// Memory for a program whose slots all have planes, or only those of its outputs.
+    pub(super) fn new(program: &Bytecode, loaded: Loaded, width: usize, slots: usize) -> Memory {
+        let plane = plane_words(width);
+        let Loaded {
+            steps,
+            places,
+            lent,
+            cells,
+            constants,
+            hosts,
+            written_inputs,
+            entry: _,
+            depth: _,
+        } = loaded;
+        let inputs = program.interface.input_words();
+        // Planes first, then cells.
+        let zero = slots;
+        let scratch = zero + 1;
+        let first_host = scratch + SCRATCH as usize;
+        let planes = first_host + hosts.len();
+        let first_cell = planes * plane;
+        let cell = |index: usize| first_cell + index * CELL_WORDS;
+        let first_constant = cells as usize;
+        let first_input = first_constant + constants.len();
+        let first_host_cell = first_input + inputs;
+        let words = Words::new(cell(first_host_cell + hosts.len()));
+        let resolve = |place: Place| {
+            let (at, mask) = match place {
+                Place::Own(slot) => (slot as usize * plane, usize::MAX),
+                Place::Zero => (zero * plane, usize::MAX),
+                Place::Scratch(index) => ((scratch + index as usize) * plane, usize::MAX),
+                Place::Host(index) => ((first_host + index as usize) * plane, usize::MAX),
+                Place::Cell(index) => (cell(index as usize), 0),
+                Place::Constant(index) => (cell(first_constant + index as usize), 0),
+                Place::Input(index) => (cell(first_input + index as usize), 0),
+                Place::HostCell(index) => (cell(first_host_cell + index as usize), 0),
+            };
+            Ref {
+                at: words.at(at),
+                mask,
+            }
+        };
+        for (index, &constant) in (0..).zip(&constants) {
+            // SAFETY: the cell is in the memory.
+            unsafe { fill(resolve(Place::Constant(index)).at, constant, CELL_WORDS) };
+        }
+        let mut uses = vec![Vec::new(); hosts.len()];
+        for (at, place) in (0..).zip(&places) {
+            if let Place::Host(index) = place {
+                uses[*index as usize].push(at);
+            }
+        }
+        let hosts = hosts.into_iter().zip(uses).zip(0..);
+        let hosts = hosts.map(|((word, refs), index)| {
+            let plane = resolve(Place::Host(index)).at;
+            HostWord {
+                word,
+                plane,
+                cell: resolve(Place::HostCell(index)).at,
+                refs: refs.into_boxed_slice(),
+                at: plane,
+                filled: None,
+            }
+        });
+        Memory {
+            plane,
+            steps: steps.into_boxed_slice(),
+            refs: places.iter().map(|&place| resolve(place)).collect(),
+            lent: lent.into_boxed_slice(),
+            hosts: hosts.collect(),
+            inputs: (0..inputs as u32)
+                .map(|index| resolve(Place::Input(index)).at)
+                .collect(),
+            written_inputs: written_inputs.into_boxed_slice(),
+            first_input: 3 * program.output_lanes.len() as u32,
+            zero: zero * plane,
+            words,
+        }
+    }
+
+    /// Bytes of the heap that it holds.
+    pub(super) fn heap(&self) -> usize {
+        let Memory {
+            words,
+            plane: _,
+            steps,
+            refs,
+            lent,
+            hosts,
+            inputs,
+            written_inputs,
+            first_input: _,
+            zero: _,
+        } = self;
+        let uses = hosts.iter().map(|host| size_of_val(&host.refs[..]));
+        words.memory()
+            + size_of_val(&steps[..])
+            + size_of_val(&refs[..])
+            + size_of_val(&lent[..])
+            + size_of_val(&hosts[..])
+            + uses.sum::<usize>()
+            + size_of_val(&inputs[..])
+            + size_of_val(&written_inputs[..])
+    }
+
+    /// The plane of a slot.
+    ///
+    /// # Panics
+    /// If it has none.
+    pub(super) fn slot(&self, slot: u32) -> *mut u32 {
+        let at = slot as usize * self.plane;
+        assert!(at < self.zero, "the slot has a plane");
+        self.words.at(at)
+    }
+
+    /// The registers of a point, with words that are elsewhere.
+    ///
+    /// # Safety
+    /// The point is the chunk's, all slots have planes, and as many registers are wanted.
+    pub(super) unsafe fn column(&self, point: usize, lent: &[Lent], registers: &mut [u32]) {
+        // SAFETY: asked of the caller.
+        unsafe {
+            let plane = self.words.at(0).add(point);
+            for (slot, register) in registers.iter_mut().enumerate() {
+                *register = *plane.add(slot * self.plane);
+            }
+            for (input, &cell) in (0..).zip(&self.inputs) {
+                if !self.written_inputs.contains(&input) {
+                    registers[(self.first_input + input) as usize] = *cell;
+                }
+            }
+            for &Lent { slot, operand } in lent {
+                registers[slot as usize] = *self.refs[operand as usize].point(point);
+            }
+        }
+    }
+
+    /// Puts inputs and globals in place, for points from `first` on whose number is a multiple of the pack's if they are `whole`.
+    ///
+    /// # Safety
+    /// The sources reach as far as the points, which are not more than the planes have, and stay until the steps have run.
+    pub(super) unsafe fn begin(
+        &mut self,
+        inputs: &[u32],
+        sources: &[Source<'_>],
+        first: usize,
+        points: usize,
+        whole: bool,
+    ) {
+        // SAFETY: cells and planes are in the memory; the sources are asked of the caller.
+        unsafe {
+            for (&cell, &input) in self.inputs.iter().zip(inputs) {
+                fill(cell, input, CELL_WORDS);
+            }
+            for &input in &self.written_inputs {
+                let plane = self.slot(self.first_input + input);
+                fill(plane, inputs[input as usize], points);
+            }
+            let width = self.plane - GAP;
+            for host in &mut self.hosts {
+                let at = host.begin(sources[host.word as usize], [first, points, width], whole);
+                if at != host.at {
+                    host.at = at;
+                    for &at_ref in &host.refs {
+                        self.refs[at_ref as usize].at = at;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl HostWord {
+    /// Puts values in place and gives the plane where they are.
+    ///
+    /// # Safety
+    /// As for [`Memory::begin`].
+    unsafe fn begin(
+        &mut self,
+        source: Source<'_>,
+        [first, points, width]: [usize; 3],
+        whole: bool,
+    ) -> *mut u32 {
+        // SAFETY: asked of the caller.
+        unsafe {
+            match source {
+                Source::Same(word) => {
+                    fill(self.cell, word, CELL_WORDS);
+                    if self.filled != Some(word) {
+                        fill(self.plane, word, width);
+                        self.filled = Some(word);
+                    }
+                    self.plane
+                }
+                Source::Plane { words, stride } => {
+                    fill(self.cell, source.get(first), CELL_WORDS);
+                    let from = words.as_ptr().add(first * stride);
+                    if stride == 1 && whole {
+                        return from.cast_mut();
+                    }
+                    self.filled = None;
+                    for point in 0..points {
+                        *self.plane.add(point) = *from.add(point * stride);
+                    }
+                    self.plane
+                }
+            }
+        }
+    }
+}
+
+/// Sets words to one value.
+///
+/// # Safety
+/// There are so many.
+unsafe fn fill(at: *mut u32, word: u32, count: usize) {
+    // SAFETY: asked of the caller.
+    unsafe { std::slice::from_raw_parts_mut(at, count).fill(word) }
+}

@@ -1,0 +1,320 @@
+//! The batch interpreter: one dispatch drives hundreds of points.
+//!
+//! The points of a *chunk* run the same bytecode together. What a slot holds is a *plane*: a word for each point, one behind the other, and a
+//! routine goes over planes pack by pack. Steps, calls, array elements, faults and closures are each point's own, so that a point shows, to
+//! the bit, what it shows alone, whatever the width, the level of the processor, and whoever shares its chunk.
+//!
+//! The way in: [`load`] makes steps of bytecode, [`memory`] gives them their planes, [`run`] runs them, [`chunk`] says who runs.
+
+#![allow(unsafe_code)]
+
+mod alone;
+mod arrays;
+mod blocks;
+mod calls;
+mod chunk;
+mod group;
+mod host;
+mod load;
+mod memory;
+mod pack;
+mod planes;
+mod results;
+mod rows;
+mod run;
+mod source;
+mod step;
+
+use crate::bytecode::Bytecode;
+use crate::level::Level;
+use crate::point::{FloatMode, Outcome, Parked};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
+use adumbra_ir::types::{Direction, Scalar};
+use chunk::{Chunk, Context};
+use host::leaving_word;
+use load::{Loaded, SCRATCH, load};
+use memory::{Memory, plane_words};
+use planes::Ref;
+use rows::{FloatLeaving, Routines, ShadowLeaving, Shape, each, lanes_of};
+use run::FEW;
+use std::sync::Arc;
+
+pub use source::Source;
+
+/// Points of a chunk, unless its planes would take too much of the cache.
+pub const DEFAULT_WIDTH: usize = 512;
+
+/// The most points that a chunk has.
+pub const MAX_WIDTH: usize = 1024;
+
+/// The fewest points that a chunk has for the sake of the cache.
+const MIN_WIDTH: usize = 64;
+
+/// Bytes that the planes of a chunk of the default width may take: half of the second cache of common processors.
+const CACHE_BYTES: usize = 1 << 19;
+
+/// Bytes that the planes of a chunk take at most; programs with more slots run their points one by one.
+pub const MAX_PLANE_BYTES: usize = 1 << 26;
+
+/// A program ready to run chunks of points on one thread, with all the memory that it needs.
+pub struct BatchMachine {
+    level: Level,
+    inputs: usize,
+    entry: usize,
+    /// Whether the slots have planes; else only outputs have, and every point runs alone.
+    in_planes: bool,
+    chunk: Chunk,
+    /// What each scalar of the outputs is.
+    output_types: Box<[Scalar]>,
+    /// How values and shadows leave.
+    leaving: [Routines; 2],
+}
+
+/// How a batch machine is to be.
+#[derive(Clone, Debug, Default)]
+pub struct BatchOptions {
+    /// Points of a chunk, up to [`MAX_WIDTH`]; of its own choice if nothing.
+    pub width: Option<usize>,
+    /// The level to run at; the best if nothing. The processor must have it.
+    pub level: Option<Level>,
+    /// For each word of the globals, whether it is the same for all points of a batch; shorter lists leave the rest varying.
+    pub uniform: Vec<bool>,
+}
+
+impl BatchMachine {
+    /// Loads a program, and takes all memory that evaluations within these limits need.
+    ///
+    /// # Panics
+    /// If the processor lacks the level, or the width is 0 or beyond [`MAX_WIDTH`].
+    pub fn new(program: Arc<Bytecode>, limits: Limits, options: &BatchOptions) -> BatchMachine {
+        let limits = limits.bounded();
+        let level = options.level.unwrap_or_else(Level::best);
+        assert!(level.is_available(), "the processor has {level}");
+        let mut uniform = options.uniform.clone();
+        uniform.resize(program.interface.global_words(), false);
+        let loaded = load(&program, level, &uniform);
+        let slots = program.slots as usize;
+        let planes = slots + 1 + SCRATCH as usize + loaded.hosts.len();
+        let wanted = options.width.unwrap_or_else(|| width_for(planes));
+        assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
+        let bytes = |planes: usize, width: usize| planes * plane_words(width) * size_of::<u32>();
+        let mut width = wanted;
+        while width > 1 && bytes(planes, width) > MAX_PLANE_BYTES {
+            width /= 2;
+        }
+        let in_planes = bytes(planes, width) <= MAX_PLANE_BYTES;
+        let outputs = 3 * program.output_lanes.len();
+        let (entry, depth) = (loaded.entry as usize, loaded.depth);
+        let memory = if in_planes {
+            Memory::new(&program, loaded, width, slots)
+        } else {
+            // Points run one by one; only what comes out has planes.
+            width = wanted;
+            while width > 1 && bytes(outputs, width) > MAX_PLANE_BYTES {
+                width /= 2;
+            }
+            Memory::new(&program, Loaded::default(), width, outputs)
+        };
+        let chunk = Chunk::new(&program, limits, memory, [width, lanes_of(level), depth]);
+        let shape = Shape::Varying;
+        BatchMachine {
+            level,
+            inputs: program.interface.input_words(),
+            entry,
+            in_planes,
+            chunk,
+            output_types: program.interface.output_scalars().into_boxed_slice(),
+            leaving: [
+                each::<FloatLeaving>(level, shape),
+                each::<ShadowLeaving>(level, shape),
+            ],
+        }
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> &Arc<Bytecode> {
+        &self.chunk.program
+    }
+
+    /// The most points that it evaluates at once.
+    pub fn width(&self) -> usize {
+        self.chunk.width
+    }
+
+    /// The level that it runs at.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Evaluates points `first` to `first + points` of a batch. `globals` has a source for each word that
+    /// [`Interface::globals`](crate::bytecode::Interface::globals) lays out, `inputs` are the scalars of the inputs in order. Points that waited are
+    /// given up.
+    ///
+    /// # Panics
+    /// If there are more points than the width, sources that do not reach so far, or not as many sources or inputs as the interface asks for.
+    pub fn run(
+        &mut self,
+        globals: &[Source<'_>],
+        inputs: &[u32],
+        first: usize,
+        points: usize,
+        host: &mut dyn Host,
+    ) {
+        let chunk = &mut self.chunk;
+        assert!(points <= chunk.width, "no more points than the width");
+        let words = chunk.program.interface.global_words();
+        assert_eq!(globals.len(), words, "words of the globals");
+        assert_eq!(inputs.len(), self.inputs, "words of the inputs");
+        let reach = |source: &Source<'_>| source.reaches(first + points);
+        assert!(globals.iter().all(reach), "a value for each point");
+        chunk.results.begin(points);
+        if points == 0 {
+            return;
+        }
+        let mut context = Context {
+            host,
+            sources: globals,
+            first,
+        };
+        if !self.in_planes || points < FEW {
+            chunk.run_alone(inputs, &mut context);
+            return;
+        }
+        let mode = FloatMode::enter();
+        let whole = points.is_multiple_of(lanes_of(self.level));
+        // SAFETY: it was checked that the sources reach so far, and the points are no more than the width; the level is available.
+        unsafe {
+            chunk.memory.begin(inputs, globals, first, points, whole);
+            chunk.start(points, self.entry, &mut context);
+        }
+        drop(mode);
+    }
+
+    /// How many points the last run had.
+    pub fn points(&self) -> usize {
+        self.chunk.results.points
+    }
+
+    /// How far each point came.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.chunk.results.outcomes[..self.points()]
+    }
+
+    /// What went wrong at a point.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn faults(&self, point: usize) -> &Faults {
+        assert!(point < self.points(), "the point was run");
+        self.chunk.results.faults.of(point)
+    }
+
+    /// The closures of a point, which its outputs of closure type name; nothing if the program makes none.
+    pub fn closures(&self, point: usize) -> Option<&ClosureArena> {
+        self.chunk.results.closures.get(point)
+    }
+
+    /// The points that wait for a texture, each with what it is, in the order in which they began to.
+    pub fn waiting(&self) -> &[(usize, Box<Parked>)] {
+        &self.chunk.results.waiting
+    }
+
+    /// Takes the points that wait away; the caller resumes them in a [`PointMachine`](crate::PointMachine) of the program and limits.
+    pub fn take_waiting(&mut self) -> impl Iterator<Item = (usize, Box<Parked>)> + '_ {
+        self.chunk.results.waiting.drain(..)
+    }
+
+    /// Value (`part` 0), ddx (1) or ddy (2) of a scalar of the outputs, for one point.
+    ///
+    /// # Panics
+    /// If there is no such scalar or point.
+    pub fn output(&self, scalar: usize, part: usize, point: usize) -> u32 {
+        assert!(point < self.points(), "the point was run");
+        assert!(scalar < self.output_types.len() && part < 3, "it comes out");
+        let chunk = &self.chunk;
+        // SAFETY: outputs have planes, and the point was run.
+        let word = unsafe { *chunk.memory.slot((3 * scalar + part) as u32).add(point) };
+        let lanes = chunk.program.output_lanes[scalar];
+        match part {
+            0 => leaving_word(
+                self.output_types[scalar],
+                word,
+                self.closures(point),
+                chunk.program.interface.resources.len() as u32,
+            ),
+            _ if lanes.has(Direction::BOTH[part - 1]) => {
+                let shadow = adumbra_ir::host::read_shadow(f32::from_bits(word));
+                adumbra_ir::host::leaving(shadow).to_bits()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Copies value (`part` 0), ddx (1) or ddy (2) of a scalar of the outputs, for all points, to every `stride`th word.
+    ///
+    /// # Panics
+    /// If there is no such scalar, or not enough room.
+    pub fn copy_output(&self, scalar: usize, part: usize, to: &mut [u32], stride: usize) {
+        let points = self.points();
+        if points == 0 {
+            return;
+        }
+        assert!(scalar < self.output_types.len() && part < 3, "it comes out");
+        let last = (points - 1).checked_mul(stride);
+        assert!(
+            last.is_some_and(|last| last < to.len()),
+            "room for each point"
+        );
+        let is_float = self.output_types[scalar] == Scalar::F32;
+        let lanes = self.chunk.program.output_lanes[scalar];
+        let has = part == 0 || lanes.has(Direction::BOTH[part - 1]);
+        if !is_float || !has || stride != 1 {
+            for point in 0..points {
+                to[point * stride] = self.output(scalar, part, point);
+            }
+            return;
+        }
+        let from = Ref {
+            at: self.chunk.memory.slot((3 * scalar + part) as u32),
+            mask: usize::MAX,
+        };
+        let refs = [
+            Ref {
+                at: to.as_mut_ptr(),
+                mask: usize::MAX,
+            },
+            from,
+        ];
+        let routines = self.leaving[usize::from(part > 0)];
+        let full = routines
+            .full
+            .expect("planes have a routine for whole packs");
+        let lanes = lanes_of(self.level);
+        let whole = points / lanes;
+        for pack in 0..whole {
+            let offset = (pack * lanes * size_of::<u32>()) as u32;
+            // SAFETY: plane and slice have that pack; the level is available.
+            unsafe { full(refs.as_ptr(), &[offset]) };
+        }
+        for (point, to) in to.iter_mut().enumerate().take(points).skip(whole * lanes) {
+            *to = self.output(scalar, part, point);
+        }
+    }
+
+    /// Bytes that it takes, its own included but not the program's.
+    pub fn memory(&self) -> usize {
+        size_of::<BatchMachine>() + self.chunk.heap() + size_of_val(&self.output_types[..])
+    }
+}
+
+/// How many points a chunk has whose program has so many planes.
+fn width_for(planes: usize) -> usize {
+    let mut width = DEFAULT_WIDTH;
+    while width > MIN_WIDTH && planes * plane_words(width) * size_of::<u32>() > CACHE_BYTES {
+        width /= 2;
+    }
+    width
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! Packs: as many points of a plane as the processor computes at once.
+//!
+//! A level is a set of plain functions over the processor's types; what rows want of numbers, words and truth values is made from them here,
+//! once for all levels. Everything is inlined into routines that have the level's features, so a pack never leaves the registers.
+
+use adumbra_ir::ops::field::{Lane, Mask, Word};
+
+/// Floats of neighbouring points, at some level.
+pub(super) trait Pack: Lane<Word = Self::Words, Mask = Self::Flags> {
+    /// The same number of words.
+    type Words: PackWord<Lane = Self, Mask = Self::Flags>;
+    /// The same number of truth values.
+    type Flags: Flags;
+}
+
+/// Words of neighbouring points.
+pub(super) trait PackWord: Word {
+    /// How many.
+    const LANES: usize;
+
+    /// The words at a place.
+    ///
+    /// # Safety
+    /// There are `LANES` words there; they need not be aligned. The processor has the level.
+    unsafe fn load(from: *const u32) -> Self;
+
+    /// Writes the words to a place.
+    ///
+    /// # Safety
+    /// As for `load`.
+    unsafe fn store(self, to: *mut u32);
+}
+
+/// Truth values of neighbouring points.
+pub(super) trait Flags: Mask {
+    /// One bit each, the first point's lowest.
+    fn bits(self) -> u32;
+    /// From one bit each.
+    fn from_bits(bits: u32) -> Self;
+}
+
+/// Makes the types of a level from its functions, which stand in the module `raw` beside the call.
+macro_rules! pack_types {
+    ($lanes:literal) => {
+        use super::{Flags, Pack, PackWord};
+        use adumbra_ir::ops::field::{Field, Lane, Mask, Word};
+        use adumbra_ir::ops::noise::numbers;
+        use adumbra_ir::ops::row::Row;
+        use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
+
+        /// Floats of neighbouring points.
+        #[derive(Clone, Copy)]
+        pub(in crate::batch) struct Floats(raw::Floats);
+        /// Words of neighbouring points.
+        #[derive(Clone, Copy)]
+        pub(in crate::batch) struct Words(raw::Words);
+        /// Truth values of neighbouring points.
+        #[derive(Clone, Copy)]
+        pub(in crate::batch) struct Bools(raw::Bools);
+
+        pack_types!(@operators Floats: Add add, Sub sub, Mul mul, Div div);
+        pack_types!(@operators Words: BitAnd word_and, BitOr word_or, BitXor word_xor);
+        pack_types!(@operators Bools: BitAnd bool_and, BitOr bool_or, BitXor bool_xor);
+        pack_types!(@negation Floats: Neg neg neg);
+        pack_types!(@negation Words: Not not word_not);
+        pack_types!(@negation Bools: Not not bool_not);
+
+        impl Mask for Bools {}
+
+        impl Flags for Bools {
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                // SAFETY: only routines of this level have packs.
+                unsafe { raw::bool_bits(self.0) }
+            }
+            #[inline(always)]
+            fn from_bits(bits: u32) -> Bools {
+                // SAFETY: as above.
+                Bools(unsafe { raw::bools_of(bits) })
+            }
+        }
+
+        impl Pack for Floats {
+            type Words = Words;
+            type Flags = Bools;
+        }
+
+        impl PackWord for Words {
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn load(from: *const u32) -> Words {
+                // SAFETY: asked of the caller.
+                Words(unsafe { raw::load(from) })
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u32) {
+                // SAFETY: asked of the caller.
+                unsafe { raw::store(to, self.0) }
+            }
+        }
+
+        impl Words {
+            #[inline(always)]
+            fn array(self) -> [u32; $lanes] {
+                let mut all = [0; $lanes];
+                // SAFETY: there is room for them, and only routines of this level have packs.
+                unsafe { raw::store(all.as_mut_ptr(), self.0) };
+                all
+            }
+            #[inline(always)]
+            fn of(all: [u32; $lanes]) -> Words {
+                // SAFETY: as above.
+                Words(unsafe { raw::load(all.as_ptr()) })
+            }
+        }
+
+        impl Field for Floats {
+            type Mask = Bools;
+
+            #[inline(always)]
+            fn lit(self, c: f64) -> Floats {
+                // SAFETY: only routines of this level have packs.
+                Floats(unsafe { raw::splat(c as f32) })
+            }
+            #[inline(always)]
+            fn call<R: Row<N>, const N: usize>(args: [Floats; N]) -> Floats {
+                R::value(args)
+            }
+            #[inline(always)]
+            fn lattice<const N: usize, const M: usize>(
+                salt: u32,
+                seed: Floats,
+                cell: [Floats; N],
+                step: [Floats; N],
+            ) -> [Floats; M] {
+                let (mut cells, mut steps) = ([seed.to_i32(); N], [seed.to_i32(); N]);
+                for i in 0..N {
+                    cells[i] = cell[i].to_i32();
+                    steps[i] = step[i].to_i32();
+                }
+                numbers(salt, seed.to_i32(), cells, steps)
+            }
+            pack_types!(@methods -> Bools: lt lt, le le, same same);
+            #[inline(always)]
+            fn select(mask: Bools, yes: Floats, no: Floats) -> Floats {
+                // SAFETY: only routines of this level have packs.
+                Floats(unsafe { raw::select(mask.0, yes.0, no.0) })
+            }
+        }
+
+        impl Lane for Floats {
+            type Word = Words;
+
+            pack_types!(@method -> Words: bits bits);
+            pack_types!(@method -> Words: to_i32 to_i32);
+            pack_types!(@method -> Words: to_u32 to_u32);
+            pack_types!(@method -> Floats: square_root square_root);
+            pack_types!(@method -> Floats: magnitude magnitude);
+            pack_types!(@method -> Floats: round_even round_even);
+            pack_types!(@method -> Floats: round_down round_down);
+            pack_types!(@method -> Floats: round_up round_up);
+            pack_types!(@method -> Floats: round_to_zero round_to_zero);
+            #[inline(always)]
+            fn mul_add(self, b: Floats, c: Floats) -> Floats {
+                // SAFETY: only routines of this level have packs.
+                Floats(unsafe { raw::mul_add(self.0, b.0, c.0) })
+            }
+            #[inline(always)]
+            fn rare(mask: Bools, slow: impl FnOnce() -> Floats, fast: Floats) -> Floats {
+                if mask.bits() == 0 {
+                    return fast;
+                }
+                std::hint::cold_path();
+                Floats::select(mask, slow(), fast)
+            }
+            #[inline(always)]
+            fn call_out(f: fn(f32, f32) -> f32, a: Floats, b: Floats) -> Floats {
+                let (mut all, b) = (a.bits().array(), b.bits().array());
+                for (a, b) in all.iter_mut().zip(b) {
+                    *a = f(f32::from_bits(*a), f32::from_bits(b)).to_bits();
+                }
+                Words::of(all).float()
+            }
+        }
+
+        impl Word for Words {
+            type Lane = Floats;
+            type Mask = Bools;
+
+            #[inline(always)]
+            fn lit(self, c: u32) -> Words {
+                // SAFETY: only routines of this level have packs.
+                Words(unsafe { raw::splat_word(c) })
+            }
+            pack_types!(@method -> Floats: float float);
+            pack_types!(@method -> Floats: i32_to_float i32_to_float);
+            pack_types!(@method -> Floats: u32_to_float u32_to_float);
+            pack_types!(@method -> Words: leading_zeros leading_zeros);
+            pack_types!(@methods -> Words: plus plus, minus minus, times times, times_high times_high, shl shl, shr shr, sar sar);
+            pack_types!(@methods -> Bools: lt_signed lt_signed, lt_unsigned lt_unsigned, same same_word);
+            #[inline(always)]
+            fn select(mask: Bools, yes: Words, no: Words) -> Words {
+                // SAFETY: only routines of this level have packs.
+                Words(unsafe { raw::select_word(mask.0, yes.0, no.0) })
+            }
+            #[inline(always)]
+            fn truth(self, mask: Bools) -> Words {
+                Word::select(mask, self.lit(1), self.lit(0))
+            }
+            #[inline(always)]
+            fn lookup(self, table: &'static [u32]) -> Words {
+                let mut all = self.array();
+                for word in &mut all {
+                    *word = table[*word as usize];
+                }
+                Words::of(all)
+            }
+            #[inline(always)]
+            fn call_out(f: fn(u32, u32) -> u32, a: Words, b: Words) -> Words {
+                let (mut all, b) = (a.array(), b.array());
+                for (a, b) in all.iter_mut().zip(b) {
+                    *a = f(*a, b);
+                }
+                Words::of(all)
+            }
+        }
+    };
+    (@operators $type:ident: $($operator:ident $name:ident),*) => { $(
+        impl $operator for $type {
+            type Output = $type;
+            pack_types!(@operator $operator $type $name);
+        }
+    )* };
+    (@operator Add $type:ident $name:ident) => { pack_types!(@binary add $type $name); };
+    (@operator Sub $type:ident $name:ident) => { pack_types!(@binary sub $type $name); };
+    (@operator Mul $type:ident $name:ident) => { pack_types!(@binary mul $type $name); };
+    (@operator Div $type:ident $name:ident) => { pack_types!(@binary div $type $name); };
+    (@operator BitAnd $type:ident $name:ident) => { pack_types!(@binary bitand $type $name); };
+    (@operator BitOr $type:ident $name:ident) => { pack_types!(@binary bitor $type $name); };
+    (@operator BitXor $type:ident $name:ident) => { pack_types!(@binary bitxor $type $name); };
+    (@binary $method:ident $type:ident $name:ident) => {
+        #[inline(always)]
+        fn $method(self, other: $type) -> $type {
+            // SAFETY: only routines of this level have packs.
+            $type(unsafe { raw::$name(self.0, other.0) })
+        }
+    };
+    (@negation $type:ident: $operator:ident $method:ident $name:ident) => {
+        impl $operator for $type {
+            type Output = $type;
+            #[inline(always)]
+            fn $method(self) -> $type {
+                // SAFETY: only routines of this level have packs.
+                $type(unsafe { raw::$name(self.0) })
+            }
+        }
+    };
+    (@methods -> $out:ident: $($method:ident $name:ident),*) => { $(
+        #[inline(always)]
+        fn $method(self, other: Self) -> $out {
+            // SAFETY: only routines of this level have packs.
+            $out(unsafe { raw::$name(self.0, other.0) })
+        }
+    )* };
+    (@method -> $out:ident: $method:ident $name:ident) => {
+        #[inline(always)]
+        fn $method(self) -> $out {
+            // SAFETY: only routines of this level have packs.
+            $out(unsafe { raw::$name(self.0) })
+        }
+    };
+}
+
+// They stand behind the macro, which they use.
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx512;
+pub(super) mod portable;

@@ -1,0 +1,92 @@
+//! Memory for planes: what one slot holds for each point of a chunk, one behind the other.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+/// Bytes that planes begin at a multiple of: a pack of the widest level, a line of the cache.
+pub(super) const ALIGNMENT: usize = 64;
+
+/// Words in a place that holds one value for all points: a pack of the widest level.
+pub(super) const CELL_WORDS: usize = ALIGNMENT / size_of::<u32>();
+
+/// Where an operand's values are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ref {
+    /// Those of the first pack.
+    pub(super) at: *mut u32,
+    /// All bits for a plane, none for a cell, whose one pack serves all.
+    pub(super) mask: usize,
+}
+
+impl Ref {
+    /// The values of a pack, so many bytes from the first one.
+    ///
+    /// # Safety
+    /// There is such a pack.
+    #[inline(always)]
+    pub(super) unsafe fn pack(self, offset: u32) -> *mut u32 {
+        // SAFETY: asked of the caller; in a cell all packs are the first.
+        unsafe { self.at.byte_add(offset as usize & self.mask) }
+    }
+
+    /// The value of a point.
+    ///
+    /// # Safety
+    /// There is such a point.
+    #[inline(always)]
+    pub(super) unsafe fn point(self, point: usize) -> *mut u32 {
+        // SAFETY: asked of the caller; every word of a cell is the same.
+        unsafe { self.at.byte_add((point * size_of::<u32>()) & self.mask) }
+    }
+}
+
+/// Words, aligned for packs, zero at first.
+pub(super) struct Words {
+    start: NonNull<u32>,
+    len: usize,
+}
+
+impl Words {
+    /// So many.
+    pub(super) fn new(len: usize) -> Words {
+        let layout = Words::layout(len);
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc_zeroed(layout) };
+        let start = NonNull::new(start.cast());
+        Words {
+            start: start.unwrap_or_else(|| handle_alloc_error(layout)),
+            len,
+        }
+    }
+
+    /// At least one line is taken, so that there is something to point to.
+    fn layout(len: usize) -> Layout {
+        let bytes = len.max(CELL_WORDS) * size_of::<u32>();
+        Layout::from_size_align(bytes, ALIGNMENT).expect("limits bound what is asked for")
+    }
+
+    /// The word at an index.
+    ///
+    /// # Panics
+    /// If it is beyond the end.
+    pub(super) fn at(&self, index: usize) -> *mut u32 {
+        assert!(index <= self.len, "a plane lies in the memory of planes");
+        // SAFETY: it is inside, or one past the last word.
+        unsafe { self.start.as_ptr().add(index) }
+    }
+
+    /// Bytes that they take.
+    pub(super) fn memory(&self) -> usize {
+        Words::layout(self.len).size()
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated with this layout.
+        unsafe { dealloc(self.start.as_ptr().cast(), Words::layout(self.len)) }
+    }
+}
+
+// SAFETY: the words are owned, like those of a boxed slice.
+unsafe impl Send for Words {}

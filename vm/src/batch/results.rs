@@ -1,0 +1,133 @@
+//! What came of the points of a chunk, beside their outputs.
+
+use crate::bytecode::{Bytecode, Opcode};
+use crate::point::{Outcome, Parked};
+use adumbra_ir::host::{ClosureArena, FaultKind, Faults};
+use adumbra_ir::span::Span;
+
+pub(super) struct Results {
+    /// How many there are.
+    pub(super) points: usize,
+    /// How far each came.
+    pub(super) outcomes: Box<[Outcome]>,
+    pub(super) faults: FaultsByPoint,
+    /// The closures of each; none at all if the program makes none.
+    pub(super) closures: Vec<ClosureArena>,
+    /// Those that wait, in the order in which they began to.
+    pub(super) waiting: Vec<(usize, Box<Parked>)>,
+    /// Memory for more of them.
+    #[expect(clippy::vec_box, reason = "the boxes go to points and come back")]
+    pub(super) spare: Vec<Box<Parked>>,
+}
+
+impl Results {
+    pub(super) fn new(program: &Bytecode, width: usize) -> Results {
+        let makes = |opcode| {
+            matches!(
+                opcode,
+                Opcode::MakeClosure
+                    | Opcode::ClosureAdd
+                    | Opcode::ClosureScale
+                    | Opcode::ClosureTint
+            )
+        };
+        let closures = program.code.iter().any(|code| makes(code.opcode));
+        Results {
+            points: 0,
+            outcomes: vec![Outcome::Stopped; width].into_boxed_slice(),
+            faults: FaultsByPoint::new(width),
+            closures: vec![ClosureArena::default(); if closures { width } else { 0 }],
+            waiting: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Nothing came of so many points yet.
+    pub(super) fn begin(&mut self, points: usize) {
+        self.points = points;
+        self.faults.clear();
+        self.closures.iter_mut().for_each(ClosureArena::clear);
+        while let Some((_, mut parked)) = self.waiting.pop() {
+            parked.clear();
+            self.spare.push(parked);
+        }
+    }
+
+    /// Bytes of the heap that they take.
+    pub(super) fn heap(&self) -> usize {
+        let Results {
+            points: _,
+            outcomes,
+            faults,
+            closures,
+            waiting,
+            spare,
+        } = self;
+        let arenas = closures.iter().map(ClosureArena::memory);
+        let parked = waiting.iter().map(|(_, parked)| parked).chain(spare);
+        size_of_val(&outcomes[..])
+            + faults.heap()
+            + closures.capacity() * size_of::<ClosureArena>()
+            + arenas.sum::<usize>()
+            + waiting.capacity() * size_of::<(usize, Box<Parked>)>()
+            + spare.capacity() * size_of::<Box<Parked>>()
+            + parked.map(|parked| parked.memory()).sum::<usize>()
+    }
+}
+
+/// The faults of each point, with memory only for those that have any.
+pub(super) struct FaultsByPoint {
+    /// Per point, one more than the index of its faults; 0 for none.
+    index: Box<[u32]>,
+    faults: Vec<Faults>,
+    none: Faults,
+}
+
+impl FaultsByPoint {
+    fn new(width: usize) -> FaultsByPoint {
+        FaultsByPoint {
+            index: vec![0; width].into_boxed_slice(),
+            faults: Vec::new(),
+            none: Faults::default(),
+        }
+    }
+
+    fn clear(&mut self) {
+        if !self.faults.is_empty() {
+            self.index.fill(0);
+            self.faults.clear();
+        }
+    }
+
+    fn heap(&self) -> usize {
+        size_of_val(&self.index[..]) + self.faults.capacity() * size_of::<Faults>()
+    }
+
+    pub(super) fn of(&self, point: usize) -> &Faults {
+        match self.index[point].checked_sub(1) {
+            None => &self.none,
+            Some(index) => &self.faults[index as usize],
+        }
+    }
+
+    pub(super) fn add(&mut self, point: usize, kind: FaultKind, span: Span) {
+        self.entry(point).add(kind, span);
+    }
+
+    /// Puts faults in place of those that there are.
+    pub(super) fn set(&mut self, point: usize, faults: &Faults) {
+        if self.index[point] != 0 || !faults.is_empty() {
+            *self.entry(point) = faults.clone();
+        }
+    }
+
+    #[cold]
+    fn entry(&mut self, point: usize) -> &mut Faults {
+        if self.index[point] == 0 {
+            self.faults.push(Faults::default());
+            self.index[point] = self.faults.len() as u32;
+        }
+        let index = self.index[point] as usize - 1;
+        &mut self.faults[index]
+    }
+}

@@ -1,0 +1,696 @@
+//! The routines for rows of the op table, made from the row's own value, partials and the one tangent formula, at every level.
+//!
+//! A routine goes over a list of packs. *Full* ones are made for the shapes of operands that occur, with the number of directions and
+//! the uniform operands known to the compiler; they may write whole packs. The *general* one of each row takes any shape as it runs, and leaves
+//! the points alone that are not active. A *test* tells for which points a condition holds.
+
+use super::pack::{self, Flags, Pack, PackWord};
+use super::planes::Ref;
+use crate::bytecode::Pattern;
+use crate::level::Level;
+use adumbra_ir::host::CANONICAL_NAN;
+use adumbra_ir::ops::OpVisitor;
+use adumbra_ir::ops::field::{Field, Word};
+use adumbra_ir::ops::row::{Kind, Partial, Row, WordRow, tangent};
+use adumbra_ir::types::Direction;
+
+/// Computes whole packs, each so many bytes from the first one.
+///
+/// # Safety
+/// The references are those of an instruction that the routine was found for, each plane has these packs, the processor has the level.
+pub(super) type Full = unsafe fn(refs: *const Ref, packs: &[u32]);
+
+/// Computes the active points of packs, one bit each, the first point's lowest. There are as many sets of active points as packs.
+///
+/// # Safety
+/// As for [`Full`]; the pattern is the instruction's.
+pub(super) type General =
+    unsafe fn(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
+
+/// Tells for which points of each pack a condition holds, one bit each.
+///
+/// # Safety
+/// As for [`Full`]; there is room for an answer for each pack.
+pub(super) type Test = unsafe fn(refs: *const Ref, packs: &[u32], holds: *mut u16);
+
+/// What an operand of a row is. A *dual* one has both shadows, and value and shadows are planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A plane without shadows.
+    Varying = 0,
+    /// A cell without shadows.
+    Uniform = 1,
+    /// A plane with both shadows.
+    Dual = 2,
+}
+
+const VARYING: u8 = Shape::Varying as u8;
+const UNIFORM: u8 = Shape::Uniform as u8;
+const DUAL: u8 = Shape::Dual as u8;
+
+/// The shape of an operand, out of those of all: two bits each.
+const fn shape(shapes: u8, operand: usize) -> u8 {
+    shapes >> (2 * operand) & 3
+}
+
+/// Whether any operand is dual.
+const fn has_dual(shapes: u8) -> bool {
+    shapes & 0b10_10_10 != 0
+}
+
+/// What is done with every word of a plane.
+pub(super) trait Each: 'static {
+    fn each<P: Pack>(words: P::Words) -> P::Words;
+}
+
+/// The word itself.
+pub(super) struct Copied;
+/// A shadow as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
+pub(super) struct ShadowRead;
+/// A float as it leaves: [`leaving`](adumbra_ir::host::leaving).
+pub(super) struct FloatLeaving;
+/// A shadow as it leaves.
+pub(super) struct ShadowLeaving;
+
+impl Each for Copied {
+    #[inline(always)]
+    fn each<P: Pack>(words: P::Words) -> P::Words {
+        words
+    }
+}
+
+impl Each for ShadowRead {
+    #[inline(always)]
+    fn each<P: Pack>(words: P::Words) -> P::Words {
+        let shadow = words.float();
+        (shadow + shadow.lit(0.0)).bits()
+    }
+}
+
+impl Each for FloatLeaving {
+    #[inline(always)]
+    fn each<P: Pack>(words: P::Words) -> P::Words {
+        let float = words.float();
+        Word::select(Field::same(float, float), words, words.lit(CANONICAL_NAN))
+    }
+}
+
+impl Each for ShadowLeaving {
+    #[inline(always)]
+    fn each<P: Pack>(words: P::Words) -> P::Words {
+        FloatLeaving::each::<P>(ShadowRead::each::<P>(words))
+    }
+}
+
+/// Names a routine at the level that is wanted.
+macro_rules! at_level {
+    ($level:expr, $type:ty, $body:ident::<$($generic:tt),*>) => {
+        match $level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => avx512::$body::<$($generic),*> as $type,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => avx2::$body::<$($generic),*> as $type,
+            _ => baseline::$body::<$($generic),*> as $type,
+        }
+    };
+}
+
+/// The routines of one level: the bodies below with its packs and its features.
+macro_rules! level {
+    ($name:ident, $packs:ident $(, #[$attribute:meta])?) => {
+        #[allow(dead_code, reason = "not every level has all of them")]
+        mod $name {
+            use super::{Each, Pattern, Ref, Row, WordRow, pack};
+            type P = pack::$packs::Floats;
+
+            level!(@each [$(#[$attribute])?]
+                float_full::<R: Row<N>, N: usize, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
+                float_general::<R: Row<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
+                word_full::<R: WordRow<N>, N: usize, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
+                word_general::<R: WordRow<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
+                holds::<R: WordRow<N>, N: usize>(refs: *const Ref, packs: &[u32], out: *mut u16);
+                faults::<R: WordRow<N>, N: usize>(refs: *const Ref, packs: &[u32], out: *mut u16);
+                each_full::<E: Each, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
+                each_general::<E: Each>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
+            );
+
+            $(#[$attribute])?
+            pub(super) unsafe fn truth(refs: *const Ref, packs: &[u32], out: *mut u16) {
+                // SAFETY: what the routine may assume is what the body asks for.
+                unsafe { super::truth::<P>(refs, packs, out) }
+            }
+        }
+    };
+    (@each [$($attribute:tt)*]) => {};
+    (@each [$($attribute:tt)*]
+        $routine:ident::<$type:ident: $bound:path $(, $constant:ident: $number:ty)*>($($arg:ident: $arg_type:ty),*);
+        $($rest:tt)*
+    ) => {
+        $($attribute)*
+        pub(super) unsafe fn $routine<$type: $bound $(, const $constant: $number)*>($($arg: $arg_type),*) {
+            // SAFETY: what the routine may assume is what the body asks for.
+            unsafe { super::$routine::<P, $type $(, $constant)*>($($arg),*) }
+        }
+        level!(@each [$($attribute)*] $($rest)*);
+    };
+}
+
+level!(baseline, portable);
+#[cfg(target_arch = "x86_64")]
+level!(avx2, avx2, #[target_feature(enable = "avx2,fma")]);
+#[cfg(target_arch = "x86_64")]
+level!(avx512, avx512, #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]);
+
+/// Points in a pack of a level.
+pub(super) fn lanes_of(level: Level) -> usize {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => pack::avx512::Words::LANES,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => pack::avx2::Words::LANES,
+        _ => pack::portable::Words::LANES,
+    }
+}
+
+/// The float that a row sees for the words of an operand.
+#[inline(always)]
+fn operand<P: Pack>(kind: Kind, words: P::Words) -> P {
+    match kind {
+        Kind::Float => words.float(),
+        _ => words.u32_to_float(),
+    }
+}
+
+/// # Safety
+/// A pack is there.
+#[inline(always)]
+unsafe fn load<P: Pack>(from: *const u32, offset: u32) -> P::Words {
+    // SAFETY: asked of the caller.
+    unsafe { P::Words::load(from.byte_add(offset as usize)) }
+}
+
+/// # Safety
+/// A pack is there.
+#[inline(always)]
+unsafe fn store<P: Pack>(to: *mut u32, offset: u32, words: P::Words) {
+    // SAFETY: asked of the caller.
+    unsafe { words.store(to.byte_add(offset as usize)) }
+}
+
+/// Writes the active points of a pack.
+///
+/// # Safety
+/// A pack is there.
+#[inline(always)]
+unsafe fn blend<P: Pack>(to: *mut u32, offset: u32, active: P::Flags, words: P::Words) {
+    // SAFETY: asked of the caller.
+    unsafe {
+        let old = load::<P>(to, offset);
+        store::<P>(to, offset, Word::select(active, words, old));
+    }
+}
+
+/// References: the result, its shadows if any operand is dual, then each operand with its shadows if it is.
+///
+/// # Safety
+/// As for [`Full`].
+#[inline(always)]
+unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
+    refs: *const Ref,
+    packs: &[u32],
+) {
+    // SAFETY: the references are the instruction's, the planes have the packs. A result may stand where an operand stood: all of a pack is
+    // read before it is written.
+    unsafe {
+        let place = |index: usize| (*refs.add(index)).at;
+        let to = place(0);
+        let (mut values, mut xs, mut ys) = ([to; N], [to; N], [to; N]);
+        let mut at = if has_dual(SHAPES) { 3 } else { 1 };
+        let mut i = 0;
+        while i < N {
+            values[i] = place(at);
+            at += 1;
+            if shape(SHAPES, i) == DUAL {
+                (xs[i], ys[i]) = (place(at), place(at + 1));
+                at += 2;
+            }
+            i += 1;
+        }
+        let kinds = R::INFO.operands;
+        let mut args = [operand::<P>(kinds[0], load::<P>(values[0], 0)); N];
+        let mut i = 1;
+        while i < N {
+            args[i] = operand(kinds[i], load::<P>(values[i], 0));
+            i += 1;
+        }
+        if !const { has_dual(SHAPES) } {
+            for &pack in packs {
+                let mut i = 0;
+                while i < N {
+                    if shape(SHAPES, i) != UNIFORM {
+                        args[i] = operand(kinds[i], load::<P>(values[i], pack));
+                    }
+                    i += 1;
+                }
+                store::<P>(to, pack, R::value(args).bits());
+            }
+            return;
+        }
+        let (to_x, to_y) = (place(1), place(2));
+        for &pack in packs {
+            let (mut x, mut y) = ([None; N], [None; N]);
+            let mut i = 0;
+            while i < N {
+                if shape(SHAPES, i) != UNIFORM {
+                    args[i] = operand(kinds[i], load::<P>(values[i], pack));
+                }
+                if shape(SHAPES, i) == DUAL {
+                    x[i] = Some(load::<P>(xs[i], pack).float());
+                    y[i] = Some(load::<P>(ys[i], pack).float());
+                }
+                i += 1;
+            }
+            let (value, partials) = R::both(args);
+            let x = tangent(R::INFO.singular, &partials, x, value);
+            let y = tangent(R::INFO.singular, &partials, y, value);
+            store::<P>(to, pack, value.bits());
+            store::<P>(to_x, pack, x.bits());
+            store::<P>(to_y, pack, y.bits());
+        }
+    }
+}
+
+/// References: the result, those of its shadows that the pattern has, then the same for each operand.
+///
+/// # Safety
+/// As for [`General`].
+#[inline(always)]
+unsafe fn float_general<P: Pack, R: Row<N>, const N: usize>(
+    refs: *const Ref,
+    pattern: Pattern,
+    packs: &[u32],
+    active: &[u16],
+) {
+    // SAFETY: as for `float_full`; which shadows there are is read from the pattern, as loading did.
+    unsafe {
+        let result = pattern.result();
+        let mut at = refs;
+        let mut next = || {
+            let place = *at;
+            at = at.add(1);
+            place
+        };
+        let to = next().at;
+        let mut to_shadow = [None; 2];
+        let mut i = 0;
+        while i < 2 {
+            if result.has(Direction::BOTH[i]) {
+                to_shadow[i] = Some(next().at);
+            }
+            i += 1;
+        }
+        let mut values = [*refs; N];
+        let mut places = [[None; N]; 2];
+        let mut i = 0;
+        while i < N {
+            values[i] = next();
+            let mut d = 0;
+            while d < 2 {
+                if pattern.operand(i).has(Direction::BOTH[d]) {
+                    places[d][i] = Some(next());
+                }
+                d += 1;
+            }
+            i += 1;
+        }
+        let kinds = R::INFO.operands;
+        for (&pack, &active) in packs.iter().zip(active) {
+            let active = P::Flags::from_bits(u32::from(active));
+            let mut args = [operand::<P>(kinds[0], P::Words::load(values[0].pack(pack))); N];
+            let mut i = 1;
+            while i < N {
+                args[i] = operand(kinds[i], P::Words::load(values[i].pack(pack)));
+                i += 1;
+            }
+            if result.is_none() {
+                blend::<P>(to, pack, active, R::value(args).bits());
+                continue;
+            }
+            let (value, partials) = R::both(args);
+            let mut found = [value; 2];
+            let mut d = 0;
+            while d < 2 {
+                let mut shadows = [None; N];
+                let mut i = 0;
+                while i < N {
+                    if let Some(place) = places[d][i] {
+                        shadows[i] = Some(P::Words::load(place.pack(pack)).float());
+                    }
+                    i += 1;
+                }
+                if to_shadow[d].is_some() {
+                    found[d] = tangent(R::INFO.singular, &partials, shadows, value);
+                }
+                d += 1;
+            }
+            blend::<P>(to, pack, active, value.bits());
+            let mut d = 0;
+            while d < 2 {
+                if let Some(to) = to_shadow[d] {
+                    blend::<P>(to, pack, active, found[d].bits());
+                }
+                d += 1;
+            }
+        }
+    }
+}
+
+/// References: the result, then the operands.
+///
+/// # Safety
+/// As for [`Full`].
+#[inline(always)]
+unsafe fn word_full<P: Pack, R: WordRow<N>, const N: usize, const SHAPES: u8>(
+    refs: *const Ref,
+    packs: &[u32],
+) {
+    // SAFETY: as for `float_full`.
+    unsafe {
+        let to = (*refs).at;
+        let mut args = [load::<P>((*refs.add(1)).at, 0); N];
+        let mut i = 1;
+        while i < N {
+            args[i] = load::<P>((*refs.add(i + 1)).at, 0);
+            i += 1;
+        }
+        for &pack in packs {
+            let mut i = 0;
+            while i < N {
+                if shape(SHAPES, i) != UNIFORM {
+                    args[i] = load::<P>((*refs.add(i + 1)).at, pack);
+                }
+                i += 1;
+            }
+            store::<P>(to, pack, R::value(args));
+        }
+    }
+}
+
+/// The operands of a row of words, in a pack.
+///
+/// # Safety
+/// As for [`Full`]; the references begin with the first operand.
+#[inline(always)]
+unsafe fn words<P: Pack, const N: usize>(refs: *const Ref, pack: u32) -> [P::Words; N] {
+    // SAFETY: asked of the caller.
+    unsafe {
+        let mut args = [P::Words::load((*refs).pack(pack)); N];
+        let mut i = 1;
+        while i < N {
+            args[i] = P::Words::load((*refs.add(i)).pack(pack));
+            i += 1;
+        }
+        args
+    }
+}
+
+/// References: the result, then the operands.
+///
+/// # Safety
+/// As for [`General`].
+#[inline(always)]
+unsafe fn word_general<P: Pack, R: WordRow<N>, const N: usize>(
+    refs: *const Ref,
+    _: Pattern,
+    packs: &[u32],
+    active: &[u16],
+) {
+    // SAFETY: as for `float_full`.
+    unsafe {
+        for (&pack, &active) in packs.iter().zip(active) {
+            let active = P::Flags::from_bits(u32::from(active));
+            let value = R::value(words::<P, N>(refs.add(1), pack));
+            blend::<P>((*refs).at, pack, active, value);
+        }
+    }
+}
+
+/// References: the operands of a condition.
+///
+/// # Safety
+/// As for [`Test`].
+#[inline(always)]
+unsafe fn holds<P: Pack, R: WordRow<N>, const N: usize>(
+    refs: *const Ref,
+    packs: &[u32],
+    out: *mut u16,
+) {
+    // SAFETY: asked of the caller.
+    unsafe {
+        for (i, &pack) in packs.iter().enumerate() {
+            *out.add(i) = truth_bits::<P>(R::value(words::<P, N>(refs, pack)));
+        }
+    }
+}
+
+/// References: the operands of a row that can fault.
+///
+/// # Safety
+/// As for [`Test`].
+#[inline(always)]
+unsafe fn faults<P: Pack, R: WordRow<N>, const N: usize>(
+    refs: *const Ref,
+    packs: &[u32],
+    out: *mut u16,
+) {
+    // SAFETY: asked of the caller.
+    unsafe {
+        for (i, &pack) in packs.iter().enumerate() {
+            *out.add(i) = R::faults(words::<P, N>(refs, pack)).bits() as u16;
+        }
+    }
+}
+
+/// References: a truth value.
+///
+/// # Safety
+/// As for [`Test`].
+#[inline(always)]
+unsafe fn truth<P: Pack>(refs: *const Ref, packs: &[u32], out: *mut u16) {
+    // SAFETY: asked of the caller.
+    unsafe {
+        for (i, &pack) in packs.iter().enumerate() {
+            *out.add(i) = truth_bits::<P>(P::Words::load((*refs).pack(pack)));
+        }
+    }
+}
+
+#[inline(always)]
+fn truth_bits<P: Pack>(words: P::Words) -> u16 {
+    (!Word::same(words, words.lit(0))).bits() as u16
+}
+
+/// References: to, from.
+///
+/// # Safety
+/// As for [`Full`].
+#[inline(always)]
+unsafe fn each_full<P: Pack, E: Each, const SHAPES: u8>(refs: *const Ref, packs: &[u32]) {
+    // SAFETY: as for `float_full`.
+    unsafe {
+        let (to, from) = ((*refs).at, (*refs.add(1)).at);
+        let first = E::each::<P>(load::<P>(from, 0));
+        for &pack in packs {
+            let words = match shape(SHAPES, 0) {
+                UNIFORM => first,
+                _ => E::each::<P>(load::<P>(from, pack)),
+            };
+            store::<P>(to, pack, words);
+        }
+    }
+}
+
+/// References: to, from.
+///
+/// # Safety
+/// As for [`General`].
+#[inline(always)]
+unsafe fn each_general<P: Pack, E: Each>(
+    refs: *const Ref,
+    _: Pattern,
+    packs: &[u32],
+    active: &[u16],
+) {
+    // SAFETY: as for `float_full`.
+    unsafe {
+        for (&pack, &active) in packs.iter().zip(active) {
+            let active = P::Flags::from_bits(u32::from(active));
+            let words = P::Words::load((*refs.add(1)).pack(pack));
+            blend::<P>((*refs).at, pack, active, E::each::<P>(words));
+        }
+    }
+}
+
+/// The routines of an instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Routines {
+    /// For whole packs, if there is one for the shapes of the operands.
+    pub(super) full: Option<Full>,
+    /// For anything.
+    pub(super) general: General,
+}
+
+/// The routines that do the same with each word of a plane or a cell.
+pub(super) fn each<E: Each>(level: Level, from: Shape) -> Routines {
+    Routines {
+        full: Some(match from {
+            Shape::Uniform => at_level!(level, Full, each_full::<E, UNIFORM>),
+            _ => at_level!(level, Full, each_full::<E, VARYING>),
+        }),
+        general: at_level!(level, General, each_general::<E>),
+    }
+}
+
+/// The test of a truth value.
+pub(super) fn find_truth(level: Level) -> Test {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::truth,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => avx2::truth,
+        _ => baseline::truth,
+    }
+}
+
+/// Finds the routines of a row.
+pub(super) struct FindRow<'a> {
+    pub(super) level: Level,
+    /// What each operand is; nothing if some operand is none of that.
+    pub(super) shapes: Option<&'a [Shape]>,
+}
+
+impl FindRow<'_> {
+    /// Two bits for each operand.
+    fn bits(&self) -> Option<u8> {
+        let shapes = self.shapes?.iter().rev();
+        Some(shapes.fold(0, |bits, &shape| bits << 2 | shape as u8))
+    }
+}
+
+/// Matches shapes against those that there are routines for. On processors that usually have more, the baseline is there to run anywhere, not
+/// to be fast: its general routines do.
+macro_rules! find_shapes {
+    ($level:expr, $bits:expr, $body:ident::<$row:ident, $n:ident>: $($shapes:expr,)*) => {
+        match $bits {
+            $(Some(bits) if bits == const { $shapes } => match $level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => Some(avx512::$body::<$row, $n, { $shapes }> as Full),
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => Some(avx2::$body::<$row, $n, { $shapes }> as Full),
+                #[cfg(target_arch = "x86_64")]
+                _ => None,
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => Some(baseline::$body::<$row, $n, { $shapes }> as Full),
+            },)*
+            _ => None,
+        }
+    };
+}
+
+/// The shapes of two operands.
+const fn two(a: u8, b: u8) -> u8 {
+    a | b << 2
+}
+
+impl OpVisitor for FindRow<'_> {
+    type Out = Routines;
+
+    fn float<R: Row<N>, const N: usize>(self) -> Routines {
+        let (level, bits) = (self.level, self.bits());
+        // What is not wanted is not compiled.
+        let full = if const { R::INFO.long || N > 2 } {
+            None
+        } else if const { N == 1 } {
+            find_shapes!(level, bits, float_full::<R, N>: VARYING, DUAL,)
+        } else {
+            find_shapes!(level, bits, float_full::<R, N>:
+                two(VARYING, VARYING),
+                two(VARYING, UNIFORM),
+                two(UNIFORM, VARYING),
+                two(DUAL, VARYING),
+                two(DUAL, UNIFORM),
+                two(VARYING, DUAL),
+                two(UNIFORM, DUAL),
+                two(DUAL, DUAL),
+            )
+        };
+        let general = at_level!(level, General, float_general::<R, N>);
+        Routines { full, general }
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> Routines {
+        let (level, bits) = (self.level, self.bits());
+        let full = if const { N > 2 } {
+            None
+        } else if const { N == 1 } {
+            find_shapes!(level, bits, word_full::<R, N>: VARYING,)
+        } else {
+            find_shapes!(level, bits, word_full::<R, N>:
+                two(VARYING, VARYING),
+                two(VARYING, UNIFORM),
+                two(UNIFORM, VARYING),
+            )
+        };
+        let general = at_level!(level, General, word_general::<R, N>);
+        Routines { full, general }
+    }
+}
+
+/// Finds the test of a row: of its faults, or whether it holds.
+pub(super) struct FindTest {
+    pub(super) level: Level,
+    pub(super) faults: bool,
+}
+
+impl OpVisitor for FindTest {
+    type Out = Option<Test>;
+
+    fn float<R: Row<N>, const N: usize>(self) -> Option<Test> {
+        None
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> Option<Test> {
+        if const { R::INFO.fault.is_some() } {
+            let test = at_level!(self.level, Test, faults::<R, N>);
+            return self.faults.then_some(test);
+        }
+        if const { matches!(R::INFO.result, Kind::Bool) } {
+            let test = at_level!(self.level, Test, holds::<R, N>);
+            return (!self.faults).then_some(test);
+        }
+        None
+    }
+}
+
+/// Finds out whose shadow alone is the shadow of a row, whatever the operands: one bit for each operand with a partial of 1.
+pub(super) struct PartialsOfOne;
+
+impl OpVisitor for PartialsOfOne {
+    type Out = u8;
+
+    fn float<R: Row<N>, const N: usize>(self) -> u8 {
+        if const { R::INFO.long } {
+            return 0;
+        }
+        // Which kind of partial it is does not depend on the numbers.
+        let partials = R::partials([1.0_f32; N], 1.0);
+        let ones = partials.iter().enumerate();
+        ones.fold(0, |bits, (i, partial)| {
+            bits | u8::from(matches!(partial, Partial::One)) << i
+        })
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> u8 {
+        0
+    }
+}

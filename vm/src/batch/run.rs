@@ -1,0 +1,263 @@
+//! The loop over steps.
+
+use super::chunk::{Chunk, Context};
+use super::planes::Ref;
+use super::rows::{Routines, Test};
+use super::step::{Act, Step};
+use crate::bytecode::Pattern;
+use adumbra_ir::host::FaultKind;
+use adumbra_ir::span::Span;
+
+/// Groups of no more points go on alone at the end of a loop's turn.
+pub(super) const FEW: usize = 4;
+
+/// Points of programs with more slots do not leave for being few: each takes all of its registers along.
+const MAX_SLOTS_OF_FEW: u32 = 1 << 12;
+
+impl Chunk {
+    /// Runs all points as far as they go.
+    ///
+    /// # Safety
+    /// The processor has the level that the steps were loaded for; globals and inputs are in place.
+    pub(super) unsafe fn run(&mut self, context: &mut Context<'_>) {
+        // The steps stay where they are, and nobody writes to them.
+        let steps: *const Step = self.memory.steps.as_ptr();
+        let refs: *const Ref = self.memory.refs.as_ptr();
+        loop {
+            // SAFETY: targets are steps, and control does not run off the end of a function.
+            let step = unsafe { &*steps.add(self.at) };
+            // SAFETY: loading gave each step its operands.
+            let refs = unsafe { refs.add(step.refs as usize) };
+            // SAFETY: the operands are the step's, the routines those of the level.
+            unsafe {
+                match step.act {
+                    Act::Row(ref routines, pattern) => {
+                        self.row(routines, pattern, refs);
+                        self.at += 1;
+                        continue;
+                    }
+                    Act::Cell(ref routines, pattern) => {
+                        match routines.full {
+                            Some(full) => full(refs, &[0]),
+                            None => (routines.general)(refs, pattern, &[0], &[u16::MAX]),
+                        }
+                        self.at += 1;
+                        continue;
+                    }
+                    Act::Fault(test, kind) => self.fault(test, kind, refs),
+                    Act::Branch {
+                        test,
+                        when,
+                        target,
+                        uniform,
+                    } => {
+                        self.branch(test, when, target as usize, uniform, refs);
+                        continue;
+                    }
+                    Act::Join => {
+                        if self.others_come_first() {
+                            self.switch();
+                            continue;
+                        }
+                    }
+                    Act::Jump(target) => {
+                        self.at = target as usize;
+                        continue;
+                    }
+                    Act::Loop(target) => {
+                        let span = self.span();
+                        self.take_steps(1, context, span);
+                        self.at = target as usize;
+                        if self.group.points <= FEW && self.program.slots <= MAX_SLOTS_OF_FEW {
+                            self.leave(context);
+                        }
+                        if self.group.points > 0 {
+                            continue;
+                        }
+                    }
+                    Act::Call {
+                        target,
+                        elements,
+                        steps,
+                    } => {
+                        self.enter(target as usize, elements, steps, context);
+                        if self.group.points > 0 {
+                            continue;
+                        }
+                    }
+                    Act::Return(elements) => {
+                        if self.depth == 0 {
+                            self.finish();
+                        } else {
+                            if elements > 0 {
+                                for point in self.group.iter() {
+                                    self.elements[point] += elements;
+                                }
+                            }
+                            match self.go_back() {
+                                true => continue,
+                                false => return,
+                            }
+                        }
+                    }
+                    Act::Unreachable => {
+                        let span = self.span();
+                        self.stop(span, |_| Some(FaultKind::Unreachable));
+                    }
+                    Act::Leave => self.leave(context),
+                    Act::Load { array, to } => self.load(array, to, refs),
+                    Act::Store { array, from } => self.store(array, from, refs),
+                    Act::ArrayZero(array) => self.array_zero(array, context),
+                    Act::ArrayResize { array, part } => {
+                        self.array_resize(array, part, refs, context);
+                    }
+                    Act::ArrayCopy { to, from } => self.array_copy(to, from, context),
+                    Act::ArrayCopyPart { to, from } => {
+                        self.array_copy_part(to, from, refs, context);
+                    }
+                    Act::Sample {
+                        texture,
+                        channels,
+                        detail,
+                        lent,
+                    } => self.sample(texture, channels, detail, lent, refs, context),
+                    Act::Message(message) => self.message(message, refs, context),
+                    Act::MakeClosure(shape) => self.make_closure(shape, refs),
+                    Act::ClosureAdd => self.closure_add(refs),
+                    Act::ClosureScale => self.closure_scale(refs),
+                    Act::ClosureTint => self.closure_tint(refs),
+                }
+            }
+            if self.group.points == 0 {
+                if !self.switch() {
+                    return;
+                }
+            } else {
+                self.at += 1;
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`General`](super::rows::General).
+    #[inline(always)]
+    unsafe fn row(&self, routines: &Routines, pattern: Pattern, refs: *const Ref) {
+        let group = &self.group;
+        // SAFETY: asked of the caller; the packs are the chunk's.
+        unsafe {
+            match routines.full {
+                Some(full) => full(refs, &group.full),
+                None => (routines.general)(refs, pattern, &group.full, &group.everyone),
+            }
+            if !group.partial.is_empty() {
+                (routines.general)(refs, pattern, &group.partial, &group.partial_active);
+            }
+        }
+    }
+
+    /// Tests the packs of the group: of each pack of the chunk the points of the group for which it is as said.
+    ///
+    /// # Safety
+    /// As for [`Test`].
+    unsafe fn test(&mut self, test: Test, is: bool, refs: *const Ref) {
+        let Chunk { group, found, .. } = self;
+        // The answers for a list come in its order, and may not be where a pack's belongs.
+        let mut answers = [0_u16; CHUNK_PACKS];
+        found.fill(0);
+        for packs in [&group.full, &group.partial] {
+            for packs in packs.chunks(CHUNK_PACKS) {
+                // SAFETY: asked of the caller; there is room for as many answers.
+                unsafe { test(refs, packs, answers.as_mut_ptr()) };
+                for (&offset, &holds) in packs.iter().zip(&answers) {
+                    let pack = group.pack_at(offset);
+                    let holds = if is { holds } else { !holds };
+                    found[pack] = holds & group.active(pack);
+                }
+            }
+        }
+    }
+
+    unsafe fn fault(&mut self, test: Test, kind: FaultKind, refs: *const Ref) {
+        // SAFETY: the test and its operands are the step's.
+        unsafe { self.test(test, true, refs) };
+        if self.found.iter().all(|&bits| bits == 0) {
+            return;
+        }
+        let span = self.span();
+        let Chunk {
+            group,
+            found,
+            results,
+            ..
+        } = self;
+        for (pack, &bits) in found.iter().enumerate() {
+            for point in group.points_of(pack, bits) {
+                results.faults.add(point, kind, span);
+            }
+        }
+    }
+
+    unsafe fn branch(
+        &mut self,
+        test: Test,
+        when: bool,
+        target: usize,
+        uniform: bool,
+        refs: *const Ref,
+    ) {
+        if uniform {
+            let mut holds = 0;
+            // SAFETY: the test and its operands are the step's; there is one pack.
+            unsafe { test(refs, &[0], &raw mut holds) };
+            self.at = match (holds & 1 == 1) == when {
+                true => self.at + 1,
+                false => target,
+            };
+            return;
+        }
+        // SAFETY: the test and its operands are the step's.
+        unsafe { self.test(test, !when, refs) };
+        let jump: u32 = self.found.iter().map(|bits| bits.count_ones()).sum();
+        if jump as usize == self.group.points {
+            self.at = target;
+            return;
+        }
+        if jump > 0 {
+            let found = std::mem::take(&mut self.found);
+            self.part(&found, target);
+            self.found = found;
+        }
+        self.at += 1;
+    }
+
+    /// The group enters a function.
+    fn enter(&mut self, target: usize, elements: u32, steps: u64, context: &mut Context<'_>) {
+        let span = self.span();
+        self.take_steps(steps, context, span);
+        if self.depth + 2 > self.limits.call_depth as usize {
+            self.stop(span, |_| Some(FaultKind::CallDepth));
+        }
+        self.hold(elements, span);
+        let back = self.at + 1;
+        self.call(back);
+        self.at = target;
+    }
+
+    /// The points of the group hold so many array elements more.
+    pub(super) fn hold(&mut self, elements: u32, span: Span) {
+        if elements == 0 {
+            return;
+        }
+        let left = std::mem::take(&mut self.elements);
+        self.stop(span, |point| {
+            (left[point] < elements).then_some(FaultKind::ArraySize)
+        });
+        self.elements = left;
+        for point in self.group.iter() {
+            self.elements[point] -= elements;
+        }
+    }
+}
+
+/// Packs that are tested at a time.
+const CHUNK_PACKS: usize = 64;

@@ -1,0 +1,133 @@
+//! Steps: what the batch interpreter runs, made from bytecode by [`load`](super::load).
+
+use super::rows::{Routines, Test};
+use crate::bytecode::{Array, Pattern};
+use adumbra_ir::host::FaultKind;
+use adumbra_ir::module::Channels;
+use adumbra_ir::types::Lanes;
+
+/// One step, and where its operands begin among the program's.
+pub(super) struct Step {
+    pub(super) act: Act,
+    /// The first of its operands.
+    pub(super) refs: u32,
+    /// The instruction that it comes from.
+    pub(super) position: u32,
+}
+
+/// What a step does. Targets are steps.
+#[derive(Clone, Copy)]
+pub(super) enum Act {
+    /// A row, or a copy, for each point. Operands: as its routines say.
+    Row(Routines, Pattern),
+    /// The same once, for all points.
+    Cell(Routines, Pattern),
+    /// Records faults of the row that follows. Operands: that row's.
+    Fault(Test, FaultKind),
+    /// Jumps unless the test is as said. Operands: the test's.
+    Branch {
+        test: Test,
+        when: bool,
+        target: u32,
+        /// Whether all points find the same.
+        uniform: bool,
+    },
+    /// Others may wait here.
+    Join,
+    /// Jumps forward.
+    Jump(u32),
+    /// Jumps back: one step of the budget.
+    Loop(u32),
+    /// Calls a function that holds so many array elements, and takes so many steps.
+    Call {
+        target: u32,
+        elements: u32,
+        steps: u64,
+    },
+    /// Leaves a function that holds so many array elements.
+    Return(u32),
+    /// Points that come here are stopped.
+    Unreachable,
+    /// Points that come here go on alone.
+    Leave,
+    /// An element with shadows `to`. Operands: a plane for the value and each of these shadows, the index.
+    Load { array: Array, to: Lanes },
+    /// Sets an element from a value with shadows `from`. Operands: the index, then the value and each of these shadows.
+    Store { array: Array, from: Lanes },
+    /// Clears an array.
+    ArrayZero(Array),
+    /// Operands: the plane for the number of parts, how many are asked for.
+    ArrayResize { array: Array, part: u32 },
+    /// Copies the elements that both have.
+    ArrayCopy { to: Array, from: Array },
+    /// Operand: where the part of the longer begins.
+    ArrayCopyPart { to: Array, from: Array },
+    /// Operands: u, v, dudx, dudy, dvdx, dvdy, the level if it is one's own, then a plane for each channel.
+    Sample {
+        texture: u32,
+        channels: Channels,
+        detail: Footprint,
+        /// Words that are not in their planes, from the first one on: see [`Lent`].
+        lent: (u32, u32),
+    },
+    /// Operands: the arguments.
+    Message(u32),
+    /// A closure of a shape. Operands: the plane for it, the arguments.
+    MakeClosure(u32),
+    /// Operands: the plane for it, two closures.
+    ClosureAdd,
+    /// Operands: the plane for it, a closure, a weight.
+    ClosureScale,
+    /// Operands: the plane for it, a closure, three weights.
+    ClosureTint,
+}
+
+/// How a sample tells its footprint.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Footprint {
+    /// By the shadows of u and v, as they are read.
+    Shadows,
+    /// By partials that the shader computes.
+    Gradients,
+    /// By the level itself.
+    Level,
+}
+
+/// Where an operand is, before there is memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The plane of a slot.
+    Own(u32),
+    /// A cell that a step computes.
+    Cell(u32),
+    /// The cell of a constant.
+    Constant(u32),
+    /// The cell of an input.
+    Input(u32),
+    /// The plane of a word among the globals.
+    Host(u32),
+    /// The cell of a word among the globals.
+    HostCell(u32),
+    /// A plane of zeros.
+    Zero,
+    /// A plane for what is on its way.
+    Scratch(u32),
+}
+
+impl Place {
+    /// Whether it holds one value for all points.
+    pub(super) fn is_cell(self) -> bool {
+        matches!(
+            self,
+            Place::Cell(_) | Place::Constant(_) | Place::Input(_) | Place::HostCell(_)
+        )
+    }
+}
+
+/// A word that a point has elsewhere than in its own plane while it waits at a sample.
+#[derive(Clone, Copy)]
+pub(super) struct Lent {
+    pub(super) slot: u32,
+    /// Where: one of the program's operands.
+    pub(super) operand: u32,
+}

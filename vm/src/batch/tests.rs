@@ -1,0 +1,253 @@
+//! Chunks show what single points show, on random programs, at every level and width.
+
+use super::*;
+use crate::PointMachine;
+use adumbra_ir::host::{SampleRequest, Sampled};
+use adumbra_ir::module::MessageId;
+use adumbra_ir::passes::{self, PassOptions};
+use adumbra_ir::random::generate;
+
+/// Textures by where they are asked; what each point asks and says is kept.
+#[derive(Default)]
+struct Recorder {
+    at: usize,
+    points: Vec<Vec<String>>,
+    /// Whether every third request has to wait.
+    hesitates: bool,
+    requests: usize,
+}
+
+fn texel(request: &SampleRequest) -> [f32; 4] {
+    let mixed = request.u.to_bits() ^ request.v.to_bits().rotate_left(9) ^ request.texture.0;
+    [0, 8, 16, 24].map(|shift| (mixed >> shift & 0xff) as f32 / 255.0)
+}
+
+impl Recorder {
+    fn note(&mut self, what: String) {
+        self.points
+            .resize(self.points.len().max(self.at + 1), Vec::new());
+        self.points[self.at].push(what);
+    }
+}
+
+impl Host for Recorder {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.note(format!("{request:?}"));
+        self.requests += 1;
+        if self.hesitates && self.requests.is_multiple_of(3) {
+            return Sampled::Pending;
+        }
+        Sampled::Ready(texel(request))
+    }
+    fn at_point(&mut self, point: usize) {
+        self.at = point;
+    }
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.note(format!("{message:?} {args:x?}"));
+    }
+}
+
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ (mixed >> 29)
+}
+
+/// What a point shows: its outcome, outputs, faults and closures.
+type Shown = (Outcome, Vec<u32>, Faults, String);
+
+struct Case {
+    program: Arc<Bytecode>,
+    inputs: Vec<u32>,
+    /// Per word of the globals, the values of all points.
+    globals: Vec<Vec<u32>>,
+    points: usize,
+}
+
+const LIMITS: Limits = Limits {
+    steps: 3_000,
+    call_depth: 20,
+    array_elements: 5_000,
+    closure_size: 60,
+    parked: 0,
+    parked_bytes: 0,
+};
+
+impl Case {
+    fn new(seed: u64, points: usize) -> Case {
+        let options = PassOptions {
+            output_shadows: !seed.is_multiple_of(3),
+            ..PassOptions::default()
+        };
+        let (module, _) = passes::run(generate(seed), &options);
+        let program = Arc::new(crate::lower(&module).expect("the module fits"));
+        let mut state = seed;
+        let word = |state: &mut u64| {
+            let lot = next(state);
+            match lot % 16 {
+                0 => {
+                    [0, 1, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 1 << 23][(lot >> 8) as usize % 6]
+                }
+                1 | 2 => (lot >> 8) as u32 % 8,
+                _ => (((lot >> 8) % 4096) as f32 / 1024.0 - 2.0).to_bits(),
+            }
+        };
+        let mut plane = || {
+            let coherent = next(&mut state).is_multiple_of(3);
+            let first = word(&mut state);
+            (0..points)
+                .map(|_| if coherent { first } else { word(&mut state) })
+                .collect()
+        };
+        let globals = (0..program.interface.global_words())
+            .map(|_| plane())
+            .collect();
+        let inputs = module.inputs.iter().flat_map(|i| i.default.clone());
+        Case {
+            inputs: inputs.collect(),
+            globals,
+            points,
+            program,
+        }
+    }
+
+    fn alone(&self) -> (Vec<Shown>, Vec<Vec<String>>) {
+        let mut machine = PointMachine::new(self.program.clone(), LIMITS);
+        let mut host = Recorder::default();
+        host.points.resize(self.points, Vec::new());
+        let shown = (0..self.points).map(|point| {
+            host.at = point;
+            let globals: Vec<u32> = self.globals.iter().map(|plane| plane[point]).collect();
+            let outcome = machine.run(&globals, &self.inputs, &mut host);
+            let closures = format!("{:?}", machine.closures());
+            let outputs = machine.outputs().to_vec();
+            (outcome, outputs, machine.faults().clone(), closures)
+        });
+        let shown = shown.collect();
+        (shown, host.points)
+    }
+
+    fn together(
+        &self,
+        level: Level,
+        width: usize,
+        hesitates: bool,
+    ) -> (Vec<Shown>, Vec<Vec<String>>) {
+        let options = BatchOptions {
+            width: Some(width),
+            level: Some(level),
+            uniform: self
+                .globals
+                .iter()
+                .map(|plane| plane.iter().all(|word| word == &plane[0]))
+                .collect(),
+        };
+        let mut machine = BatchMachine::new(self.program.clone(), LIMITS, &options);
+        let mut alone = PointMachine::new(self.program.clone(), LIMITS);
+        let mut host = Recorder {
+            hesitates,
+            ..Recorder::default()
+        };
+        host.points.resize(self.points, Vec::new());
+        let strided: Vec<Vec<u32>> = self
+            .globals
+            .iter()
+            .map(|plane| plane.iter().flat_map(|&word| [word, 7, 7]).collect())
+            .collect();
+        let sources: Vec<Source<'_>> = (self.globals.iter().zip(&strided).enumerate())
+            .map(|(i, (words, strided))| match i % 3 {
+                0 if options.uniform[i] => Source::Same(words[0]),
+                1 => Source::Plane {
+                    words: strided,
+                    stride: 3,
+                },
+                _ => Source::Plane { words, stride: 1 },
+            })
+            .collect();
+        let mut shown: Vec<Option<Shown>> = vec![None; self.points];
+        let width = machine.width();
+        for first in (0..self.points).step_by(width) {
+            let points = width.min(self.points - first);
+            machine.run(&sources, &self.inputs, first, points, &mut host);
+            let scalars = self.program.output_lanes.len();
+            let mut planes = vec![vec![0; points]; 3 * scalars];
+            for (at, plane) in planes.iter_mut().enumerate() {
+                machine.copy_output(at / 3, at % 3, plane, 1);
+            }
+            for point in 0..points {
+                let outputs: Vec<u32> = planes.iter().map(|plane| plane[point]).collect();
+                for (at, &word) in outputs.iter().enumerate() {
+                    assert_eq!(word, machine.output(at / 3, at % 3, point));
+                }
+                let closures = format!(
+                    "{:?}",
+                    machine.closures(point).unwrap_or(&ClosureArena::default())
+                );
+                let outcome = machine.outcomes()[point];
+                shown[first + point] =
+                    Some((outcome, outputs, machine.faults(point).clone(), closures));
+            }
+            for (point, mut parked) in machine.take_waiting() {
+                host.at = first + point;
+                let request = *parked.request().expect("it waits");
+                alone.unpark(&mut parked);
+                let mut outcome = alone.answer(texel(&request), &mut host);
+                while outcome == Outcome::Pending {
+                    let request = *alone.request().expect("it waits");
+                    outcome = alone.answer(texel(&request), &mut host);
+                }
+                let closures = format!("{:?}", alone.closures());
+                let outputs = alone.outputs().to_vec();
+                shown[first + point] = Some((outcome, outputs, alone.faults().clone(), closures));
+            }
+        }
+        let shown = shown.into_iter().map(|shown| shown.expect("each was run"));
+        (shown.collect(), host.points)
+    }
+}
+
+fn levels() -> impl Iterator<Item = Level> {
+    Level::ALL.into_iter().filter(|level| level.is_available())
+}
+
+/// Panics if a program shows something else in chunks.
+fn check(seed: u64, points: usize, width: usize) {
+    let case = Case::new(seed, points);
+    let (alone, said_alone) = case.alone();
+    for level in levels() {
+        for hesitates in [false, true] {
+            let (together, said) = case.together(level, width, hesitates);
+            for point in 0..points {
+                let at = format!("seed {seed}, {level}, width {width}, point {point}");
+                assert_eq!(together[point], alone[point], "{at}\n{}", case.program);
+                assert_eq!(said[point], said_alone[point], "{at}\n{}", case.program);
+            }
+            if said_alone.iter().all(Vec::is_empty) {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_show_what_points_show() {
+    let seeds = std::env::var("SEEDS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(300);
+    let first = std::env::var("FIRST")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(0);
+    for seed in first..first + seeds {
+        let mut state = seed;
+        let width = 1 + (next(&mut state) % MAX_WIDTH as u64) as usize;
+        let points = 1 + (next(&mut state) % 90) as usize;
+        let width = if seed.is_multiple_of(4) {
+            width
+        } else {
+            4 + width % 40
+        };
+        check(seed, points, width);
+    }
+}

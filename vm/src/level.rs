@@ -1,0 +1,84 @@
+//! What the processor can do, and so which routines run. The text of a routine is the same at every level, and so are its results, to the bit.
+
+use std::fmt;
+
+/// A set of instructions that routines are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing beyond the target that this was compiled for: SSE2 on x86-64, NEON on aarch64.
+    Baseline,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512 with its parts F, BW, DQ and VL.
+    Avx512,
+}
+
+impl Level {
+    /// Every level, the least first.
+    pub const ALL: [Level; 3] = [Level::Baseline, Level::Avx2, Level::Avx512];
+
+    /// The best level that this processor has.
+    pub fn best() -> Level {
+        let mut levels = Level::ALL.into_iter().rev();
+        levels
+            .find(|level| level.is_available())
+            .unwrap_or(Level::Baseline)
+    }
+
+    /// Whether this processor has it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Level::Baseline => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                Level::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => false,
+        }
+    }
+
+    /// `baseline`, `avx2` or `avx512`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Baseline => "baseline",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
+
+    /// The level of that name.
+    pub fn from_name(name: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_found_by_name_and_the_best_is_there() {
+        for level in Level::ALL {
+            assert_eq!(Level::from_name(level.name()), Some(level));
+        }
+        assert_eq!(Level::from_name("AVX2"), None);
+        assert!(Level::best().is_available() && Level::Baseline.is_available());
+        let above = Level::ALL
+            .into_iter()
+            .filter(|&level| level > Level::best());
+        assert!(above.into_iter().all(|level| !level.is_available()));
+    }
+}

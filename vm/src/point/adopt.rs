@@ -1,0 +1,70 @@
+//! Adoption: a point that other machinery brought half way goes on here.
+
+use super::state::{Caller, index};
+use super::{Outcome, PointMachine};
+use adumbra_ir::host::{ClosureArena, Faults, Host, SampleRequest};
+
+/// What of a point is not in its registers.
+pub(crate) struct Adopted<'a, C> {
+    /// Steps that are left.
+    pub(crate) steps: u64,
+    /// Array elements that are left.
+    pub(crate) elements: u32,
+    /// Open calls, the first one first: positions where they come back to, and the elements that each callee holds.
+    pub(crate) calls: C,
+    pub(crate) faults: &'a Faults,
+    /// Its closures, which are taken away.
+    pub(crate) closures: Option<&'a mut ClosureArena>,
+}
+
+impl PointMachine {
+    /// Takes a point in; `fill` writes its registers and globals. It saved no frames.
+    pub(crate) fn adopt<C: Iterator<Item = (u32, u32)>>(
+        &mut self,
+        point: Adopted<'_, C>,
+        fill: impl FnOnce(&mut [u32], &mut [u32]),
+    ) {
+        let slots = self.state.program.slots as usize;
+        fill(&mut self.file[..slots], &mut self.kept);
+        let code = self.code.as_ptr();
+        let state = &mut self.state;
+        state.steps = point.steps;
+        state.elements = point.elements;
+        state.calls.clear();
+        state
+            .calls
+            .extend(point.calls.map(|(position, elements)| Caller {
+                ip: code.wrapping_add(index(position) as usize),
+                elements,
+            }));
+        state.saved_top = 0;
+        state.faults = point.faults.clone();
+        state.closures.clear();
+        if let Some(closures) = point.closures {
+            std::mem::swap(&mut state.closures, closures);
+        }
+        state.waiting = None;
+    }
+
+    /// Runs the adopted point from a position on. Control comes there by a jump, or from an instruction that hands nothing over.
+    pub(crate) fn go_on(&mut self, position: u32, host: &mut dyn Host) -> Outcome {
+        let mode = super::FloatMode::enter();
+        self.lend(self.kept.as_ptr(), host);
+        let start = self.code.as_ptr().wrapping_add(index(position) as usize);
+        // SAFETY: the position is an instruction of the program; the globals are the machine's own.
+        let outcome = unsafe { self.execute(start) };
+        drop(mode);
+        outcome
+    }
+
+    /// The adopted point waits at the sample at a position.
+    pub(crate) fn wait(&mut self, position: u32, request: SampleRequest) {
+        let ip = self.code.as_ptr().wrapping_add(index(position) as usize);
+        self.state.waiting = Some((ip, request));
+    }
+
+    /// Gives the closures of the last point away, for others.
+    pub(crate) fn swap_closures(&mut self, closures: &mut ClosureArena) {
+        std::mem::swap(&mut self.state.closures, closures);
+    }
+}
