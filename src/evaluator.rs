@@ -5,19 +5,24 @@ use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::globals::PointGlobals;
 use crate::program::Instance;
+use crate::simd::NoSimd;
 use crate::stats::Stats;
 use crate::value::{HostValue, View};
-use adumbra_ir::host::{ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled};
-use adumbra_ir::{Diagnostic, Scalar, Type};
+use adumbra_ir::Diagnostic;
+use adumbra_ir::host::{
+    ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
+};
 use adumbra_vm::{Outcome, PointMachine};
-use parked::Home;
+pub(crate) use parked::Home;
 use reference::Reference;
+use single::Single;
 use std::fmt;
 use std::sync::Arc;
 
-mod output;
+pub(crate) mod output;
 mod parked;
 pub(crate) mod reference;
+mod single;
 
 pub use output::OutputView;
 pub use parked::{ParkedPoint, TooManyParked, WrongEvaluator};
@@ -30,19 +35,32 @@ pub enum Engine {
     /// Interprets bytecode, one point at a time.
     #[default]
     Point,
+    /// Interprets bytecode for many points at once. An [`Evaluator`] gives it single ones, which is there to compare; a
+    /// [`BatchEvaluator`](crate::BatchEvaluator) gives it many.
+    Batch,
 }
 
-/// The reference engine was asked for, but a program that was loaded has only bytecode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoReference;
+/// Why an engine cannot run a program here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoEngine {
+    /// The reference engine was asked for, but a program that was loaded has only bytecode.
+    Reference,
+    /// The batch engine is to use instructions that are not there.
+    Simd(NoSimd),
+}
 
-impl fmt::Display for NoReference {
+impl fmt::Display for NoEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the engine `reference` needs source text; this program was loaded as bytecode")
+        match self {
+            NoEngine::Reference => f.write_str(
+                "the engine `reference` needs source text; this program was loaded as bytecode",
+            ),
+            NoEngine::Simd(no) => no.fmt(f),
+        }
     }
 }
 
-impl std::error::Error for NoReference {}
+impl std::error::Error for NoEngine {}
 
 /// Textures for shaders that sample none: all of them are white and opaque.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,6 +101,7 @@ pub struct Evaluator {
 enum Machine {
     Reference(Box<Reference>),
     Point(Box<PointMachine>),
+    Batch(Box<Single>),
 }
 
 impl fmt::Debug for Evaluator {
@@ -103,18 +122,25 @@ impl Evaluator {
     /// An engine of your choice, within limits of your choice.
     ///
     /// # Errors
-    /// If the engine is the reference and the program was loaded from bytecode.
+    /// If the engine is the reference and the program was loaded from bytecode, or the engine is that for batches and the environment names
+    /// instructions that are not there.
     pub fn with(
         instance: &Instance,
         engine: Engine,
         limits: Limits,
-    ) -> Result<Evaluator, NoReference> {
+    ) -> Result<Evaluator, NoEngine> {
         let machine = match engine {
-            Engine::Reference if instance.program().module().is_none() => return Err(NoReference),
+            Engine::Reference if instance.program().module().is_none() => {
+                return Err(NoEngine::Reference);
+            }
             Engine::Reference => Machine::Reference(Box::new(Reference::new(instance, limits))),
             Engine::Point => {
                 let program = instance.program().bytecode().clone();
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
+            }
+            Engine::Batch => {
+                let single = Single::new(instance, limits).map_err(NoEngine::Simd)?;
+                Machine::Batch(Box::new(single))
             }
         };
         Ok(Evaluator {
@@ -142,6 +168,7 @@ impl Evaluator {
         let globals = globals.expect("the globals are laid out as the program's");
         match &mut self.machine {
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
+            Machine::Batch(single) => single.run(globals, instance.inputs(), host),
             Machine::Reference(reference) => reference.run(instance, globals, host),
         }
     }
@@ -150,6 +177,7 @@ impl Evaluator {
     pub fn request(&self) -> Option<&SampleRequest> {
         match &self.machine {
             Machine::Point(machine) => machine.request(),
+            Machine::Batch(single) => single.waiting.as_ref()?.request(),
             Machine::Reference(reference) => reference.waiting.as_ref().map(|w| w.request()),
         }
     }
@@ -162,6 +190,7 @@ impl Evaluator {
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         match &mut self.machine {
             Machine::Point(machine) => machine.answer(texel, host),
+            Machine::Batch(single) => single.answer(texel, host),
             Machine::Reference(reference) => {
                 reference.answer(self.home.instance.program(), texel, host)
             }
@@ -209,6 +238,12 @@ impl Evaluator {
     pub fn park(&mut self) -> Result<ParkedPoint, TooManyParked> {
         let state = match &mut self.machine {
             Machine::Point(machine) => self.home.park(machine)?,
+            Machine::Batch(single) => {
+                let waiting = single.waiting.as_ref().expect("a point waits");
+                self.home.make_room(waiting.memory())?;
+                let parked = single.waiting.take().expect("it was there");
+                return Ok(ParkedPoint::of_memory(&self.home, parked));
+            }
             Machine::Reference(reference) => self.home.keep(reference)?,
         };
         Ok(ParkedPoint::new(&self.home, state))
@@ -234,6 +269,7 @@ impl Evaluator {
     pub fn memory(&self) -> usize {
         let machine = match &self.machine {
             Machine::Point(machine) => machine.memory(),
+            Machine::Batch(single) => single.memory(),
             Machine::Reference(reference) => reference.memory(),
         };
         size_of::<Evaluator>() + machine + self.home.memory()
@@ -254,26 +290,7 @@ impl Evaluator {
 
     /// Every output of the last evaluation, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
-        let program = self.instance().program();
-        let words = self.words();
-        let mut end = 0;
-        program.outputs().iter().map(move |output| {
-            let start = end;
-            end += output.ty.scalar_count();
-            let root = match output.ty {
-                Type::Scalar(Scalar::Closure) => words[3 * start],
-                _ => ClosureRef::EMPTY.word(),
-            };
-            OutputView {
-                output,
-                words: &words[3 * start..3 * end],
-                closures: self.closure_at(root),
-                second_order: program
-                    .second_order()
-                    .get(start..end)
-                    .is_some_and(|scalars| scalars.contains(&true)),
-            }
-        })
+        output::views(self.instance().program(), self.words(), self.arena())
     }
 
     /// The output of that name; `None` if there is none.
@@ -317,12 +334,18 @@ impl Evaluator {
         })
     }
 
-    fn closure_at(&self, root: u32) -> ClosureView<'_> {
-        let interface = self.instance().program().interface();
-        let arena = match &self.machine {
+    /// The closures of the last evaluation.
+    fn arena(&self) -> &ClosureArena {
+        match &self.machine {
             Machine::Reference(reference) => &reference.closures,
             Machine::Point(machine) => machine.closures(),
-        };
+            Machine::Batch(single) => single.closures(),
+        }
+    }
+
+    fn closure_at(&self, root: u32) -> ClosureView<'_> {
+        let interface = self.instance().program().interface();
+        let arena = self.arena();
         ClosureView {
             arena,
             shapes: &interface.closures,
@@ -336,6 +359,7 @@ impl Evaluator {
         match &self.machine {
             Machine::Reference(reference) => &reference.faults,
             Machine::Point(machine) => machine.faults(),
+            Machine::Batch(single) => single.faults(),
         }
     }
 
@@ -356,6 +380,7 @@ impl Evaluator {
         match &self.machine {
             Machine::Reference(reference) => &reference.outputs,
             Machine::Point(machine) => machine.outputs(),
+            Machine::Batch(single) => &single.outputs,
         }
     }
 }

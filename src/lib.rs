@@ -45,6 +45,7 @@
 
 mod access;
 mod arenas;
+mod batch;
 #[cfg(doctest)]
 mod book;
 mod closure;
@@ -59,6 +60,7 @@ mod includes;
 mod program;
 mod registry;
 pub mod render;
+mod simd;
 mod sources;
 mod stats;
 mod value;
@@ -80,15 +82,19 @@ pub use adumbra_ir::passes::{Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::{
     Code, Diagnostic, Direction, FileId, Label, Lanes, Module, Op, Scalar, Severity, Span, Type,
 };
-pub use adumbra_vm::Outcome;
+pub use adumbra_vm::batch::MAX_WIDTH;
+pub use adumbra_vm::words::{AnyWords, Words};
+pub use adumbra_vm::{Level as SimdLevel, Outcome};
 pub use arenas::MAX_KEPT_ARENA;
+pub use batch::globals::{BatchGlobals, Part};
+pub use batch::{BatchEvaluator, BatchSetup};
 pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};
 pub use compiler::{Compiler, Findings, Options};
 pub use differences::{Difference, STEP, central_differences};
 pub use dual::Dual;
 pub use entry::{Entries, EntryKind, Given, entries, item_at};
 pub use evaluator::{
-    Engine, Evaluator, NoReference, NoTextures, OutputView, ParkedPoint, TooManyParked,
+    Engine, Evaluator, NoEngine, NoTextures, OutputView, ParkedPoint, TooManyParked,
     WrongEvaluator, fault_finding,
 };
 pub use globals::{
@@ -99,6 +105,7 @@ pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
 pub use program::{CannotFold, Instance, Program};
 pub use registry::{ClosureRegistry, RegistryError};
+pub use simd::{NoSimd, SIMD_VARIABLE};
 pub use sources::{Place, SourceFile, Sources};
 pub use stats::{Memory, Phases, Stats};
 pub use value::{HostValue, HumanFloat, JsonFloat, View};

@@ -4,8 +4,9 @@
 #![allow(unsafe_code)]
 
 use adumbra::{
-    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, MessageId,
-    NoTextures, Options, Outcome, ParkedPoint, Program, SampleRequest, Sampled, Sources,
+    BatchEvaluator, BatchGlobals, Compiler, Engine, Evaluator, Globals, GlobalsLayout, Host,
+    Instance, Limits, MessageId, NoTextures, Options, Outcome, ParkedPoint, Part, Program,
+    SampleRequest, Sampled, Sources,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -105,6 +106,38 @@ fn evaluating_allocates_nothing() {
     assert_eq!(ALLOCATIONS.get() - before, 0);
     assert_ne!(last, first);
     assert_eq!(listener.0, 4_000, "a vector of three and an int");
+}
+
+#[test]
+fn evaluating_chunks_allocates_nothing() {
+    const POINTS: usize = 2_000;
+    let program = program();
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    let x: Vec<f32> = (0..POINTS).map(|i| i as f32 * 0.01).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    let (ddx, ddy) = ([0.1, 0.0, 0.0], [0.0, 0.1, 0.0]);
+    globals.same("position", [0.0, 2.0, 3.0], ddx, ddy).unwrap();
+    globals.plane("position", Part::Value, 0, &x, 1).unwrap();
+    let mut out = vec![0.0_f32; POINTS];
+    let mut listener = Listener(0);
+    let mut evaluate = |first: usize, points| {
+        evaluator.evaluate(&globals, first, points, &mut listener);
+        assert!(!evaluator.faults(0).is_empty(), "an index is out of range");
+        let to = &mut out[first..];
+        evaluator.copy("o", Part::Value, 0, to, 1).unwrap();
+    };
+    evaluate(0, 64);
+    let before = ALLOCATIONS.get();
+    for first in (0..POINTS).step_by(64) {
+        evaluate(first, 64.min(POINTS - first));
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_ne!(out[0], out[POINTS - 1]);
+    assert_eq!(
+        listener.0,
+        4 * (64 + POINTS),
+        "a vector of three and an int"
+    );
 }
 
 #[test]

@@ -4,10 +4,12 @@ use crate::choices::bytes_of_seed;
 use crate::generate::{Profile, Program};
 use crate::mix::Mix;
 use crate::oracle::Disagreement;
+use crate::oracle::batch::{At, check_batch, levels};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::gradients::Compared;
 use crate::shrink::shrink;
 use crate::targets::TARGETS;
+use adumbra::SimdLevel;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -68,6 +70,55 @@ pub fn run(first: u64, time: Duration) -> (Report, Option<String>) {
         report.time = begin.elapsed();
         if report.time >= time {
             break;
+        }
+    }
+    (report, None)
+}
+
+/// What a campaign about batches did.
+#[derive(Clone, Debug, Default)]
+pub struct BatchReport {
+    /// How long it took.
+    pub time: Duration,
+    /// What the programs did.
+    pub mix: Mix,
+}
+
+impl fmt::Display for BatchReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let levels: Vec<&str> = levels().map(|level| level.name()).collect();
+        let missing = SimdLevel::ALL
+            .into_iter()
+            .filter(|level| !level.is_available());
+        let missing: Vec<&str> = missing.map(|level| level.name()).collect();
+        let seconds = self.time.as_secs_f64();
+        writeln!(f, "batches in {seconds:.1} s, at {}", levels.join(", "))?;
+        if !missing.is_empty() {
+            writeln!(
+                f,
+                "levels that this processor lacks: {}",
+                missing.join(", ")
+            )?;
+        }
+        write!(f, "{}", self.mix)
+    }
+}
+
+/// Holds batches against single points on so many seeds from `first` on, or up to the first finding. Gives what was done, and the finding,
+/// shrunk.
+pub fn run_batch(first: u64, programs: u64, at: At) -> (BatchReport, Option<String>) {
+    let begin = Instant::now();
+    let mut report = BatchReport::default();
+    for seed in first..first.saturating_add(programs) {
+        let before = report.mix.clone();
+        let program = Program::of_seed(seed, Profile::ANY);
+        let found = checked(&program, |program| {
+            check_batch(program, at, &mut report.mix)
+        });
+        report.time = begin.elapsed();
+        if let Err(what) = found {
+            report.mix = before;
+            return (report, Some(format!("seed {seed}: {what}")));
         }
     }
     (report, None)

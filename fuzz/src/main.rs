@@ -1,9 +1,12 @@
 //! The campaign command.
 //!
 //! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600 [--seed N]` runs every oracle on ever new seeds and prints what it ran.
+//! - `cargo run --release -p adumbra-fuzz -- batch --programs 1000000 [--seed N]` holds chunks of points against single points.
 //! - `cargo run --release -p adumbra-fuzz -- show SEED` prints the program that a seed stands for.
 
+use adumbra_fuzz::oracle::batch::At;
 use adumbra_fuzz::{Profile, Program, campaign};
+use std::fmt;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,10 +20,15 @@ fn main() -> ExitCode {
             let numbers = seconds.parse().ok().zip(seed.parse().ok());
             numbers.map(|(seconds, seed)| run(seconds, seed))
         }
+        ["batch", "--programs", programs] => programs.parse().ok().map(|n| batch(n, 0)),
+        ["batch", "--programs", programs, "--seed", seed] => {
+            let numbers = programs.parse().ok().zip(seed.parse().ok());
+            numbers.map(|(programs, seed)| batch(programs, seed))
+        }
         _ => None,
     };
     done.unwrap_or_else(|| {
-        eprintln!("usage: adumbra-fuzz campaign --seconds N [--seed N] | show SEED");
+        eprintln!("usage: adumbra-fuzz campaign --seconds N [--seed N] | batch --programs N [--seed N] | show SEED");
         ExitCode::from(2)
     })
 }
@@ -33,6 +41,16 @@ fn show(seed: u64) -> ExitCode {
 fn run(seconds: u64, seed: u64) -> ExitCode {
     let (report, finding) = campaign::run(seed, Duration::from_secs(seconds));
     let finding = finding.or_else(|| report.hollow());
+    finish(&report, finding)
+}
+
+fn batch(programs: u64, seed: u64) -> ExitCode {
+    let (report, finding) = campaign::run_batch(seed, programs, At::EveryLevel);
+    let finding = finding.or_else(|| report.mix.hollow());
+    finish(&report, finding)
+}
+
+fn finish(report: &impl fmt::Display, finding: Option<String>) -> ExitCode {
     println!("{report}");
     match finding {
         None => ExitCode::SUCCESS,

@@ -2,7 +2,9 @@
 
 use crate::closure::ClosureView;
 use crate::dual::Dual;
+use crate::program::Program;
 use crate::value::View;
+use adumbra_ir::host::{ClosureArena, ClosureRef};
 use adumbra_ir::module::Output;
 use adumbra_ir::{Scalar, Type};
 
@@ -14,6 +16,36 @@ pub struct OutputView<'a> {
     pub(super) words: &'a [u32],
     pub(super) closures: ClosureView<'a>,
     pub(super) second_order: bool,
+}
+
+/// Every output of a program, in order, of value, ddx and ddy of each scalar, and the closures that they name.
+pub(crate) fn views<'a>(
+    program: &'a Program,
+    words: &'a [u32],
+    arena: &'a ClosureArena,
+) -> impl Iterator<Item = OutputView<'a>> {
+    let interface = program.interface();
+    let mut end = 0;
+    program.outputs().iter().map(move |output| {
+        let start = end;
+        end += output.ty.scalar_count();
+        let root = match output.ty {
+            Type::Scalar(Scalar::Closure) => ClosureRef::from_word(words[3 * start]),
+            _ => ClosureRef::EMPTY,
+        };
+        let second_order = program.second_order().get(start..end);
+        OutputView {
+            output,
+            words: &words[3 * start..3 * end],
+            closures: ClosureView {
+                arena,
+                shapes: &interface.closures,
+                resources: &interface.resources,
+                root,
+            },
+            second_order: second_order.is_some_and(|scalars| scalars.contains(&true)),
+        }
+    })
 }
 
 impl<'a> OutputView<'a> {

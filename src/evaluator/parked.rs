@@ -36,8 +36,8 @@ impl Waiting {
 }
 
 /// What an evaluator and the points parked from it share.
-pub(super) struct Home {
-    pub(super) instance: Instance,
+pub(crate) struct Home {
+    pub(crate) instance: Instance,
     pub(super) engine: Engine,
     pub(super) limits: Limits,
     lot: Mutex<Lot>,
@@ -91,7 +91,7 @@ impl fmt::Display for WrongEvaluator {
 impl std::error::Error for WrongEvaluator {}
 
 impl Home {
-    pub(super) fn new(instance: &Instance, engine: Engine, limits: Limits) -> Arc<Home> {
+    pub(crate) fn new(instance: &Instance, engine: Engine, limits: Limits) -> Arc<Home> {
         Arc::new(Home {
             instance: instance.clone(),
             engine,
@@ -115,7 +115,7 @@ impl Home {
     }
 
     /// Bytes that it takes: a copy of the instance, parked points and spare memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let lot = self.lot();
         let beside = size_of::<Home>() - size_of::<Instance>();
         let list = lot.spare.capacity() * size_of::<Box<Parked>>();
@@ -165,6 +165,18 @@ impl Home {
         Ok(Waiting::Reference(reference.park()))
     }
 
+    /// Makes sure that one more point of so many bytes may be parked: spare memory makes way.
+    pub(crate) fn make_room(&self, bytes: usize) -> Result<(), TooManyParked> {
+        let mut lot = self.lot();
+        lot.check_points(&self.limits)?;
+        while lot.bytes + bytes > self.limits.parked_bytes {
+            if lot.take_spare().is_none() {
+                return Err(TooManyParked::Bytes(self.limits.parked_bytes));
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps memory for the next point.
     pub(super) fn keep_spare(&self, mut memory: Box<Parked>) {
         memory.clear();
@@ -197,6 +209,15 @@ impl ParkedPoint {
         }
     }
 
+    /// A point that waits in memory already, for which there is room.
+    pub(crate) fn of_memory(home: &Arc<Home>, memory: Box<Parked>) -> ParkedPoint {
+        let mut lot = home.lot();
+        lot.points += 1;
+        lot.bytes += memory.memory();
+        drop(lot);
+        ParkedPoint::new(home, Waiting::Point(memory))
+    }
+
     /// What it waits for.
     pub fn request(&self) -> &SampleRequest {
         let request = match &self.state {
@@ -226,6 +247,7 @@ impl ParkedPoint {
                 machine.unpark(&mut memory);
                 self.home.keep_spare(memory);
             }
+            (Machine::Batch(single), Some(Waiting::Point(memory))) => single.unpark(memory),
             (Machine::Reference(reference), Some(Waiting::Reference(suspended))) => {
                 reference.unpark(suspended);
             }

@@ -52,8 +52,7 @@ fn several_errors_are_reported_in_one_run() {
 fn what_is_not_built_yet_is_refused_by_name() {
     let file = example("eval_practical.adu");
     for (args, name) in [
-        (&["eval", "1", "--engine", "batch"][..], "batch"),
-        (&["eval", "1", "--engine", "native"], "native"),
+        (&["eval", "1", "--engine", "native"][..], "native"),
         (
             &["eval", "1", "--derivatives", "quad-coarse"],
             "quad-coarse",

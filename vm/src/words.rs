@@ -21,6 +21,35 @@ unsafe impl Words for u32 {}
 // SAFETY: elements stand one behind the other, and each is such a type.
 unsafe impl<T: Words, const N: usize> Words for [T; N] {}
 
+/// A slice as its words.
+pub fn as_words<T: Words>(slice: &[T]) -> &[u32] {
+    let words = size_of_val(slice) / size_of::<u32>();
+    // SAFETY: by its promise the type consists of words that may be read, aligned so; the slice is borrowed for as long.
+    unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), words) }
+}
+
+/// Types that any words make a value of: scalars, and arrays of them.
+///
+/// # Safety
+/// Every pattern of bits is a value.
+pub unsafe trait AnyWords: Words {}
+
+// SAFETY: every pattern of bits is a float.
+unsafe impl AnyWords for f32 {}
+// SAFETY: every pattern of bits is an integer.
+unsafe impl AnyWords for i32 {}
+// SAFETY: as above.
+unsafe impl AnyWords for u32 {}
+// SAFETY: of each element every pattern is a value.
+unsafe impl<T: AnyWords, const N: usize> AnyWords for [T; N] {}
+
+/// A slice as its words, to be written.
+pub fn as_words_mut<T: AnyWords>(slice: &mut [T]) -> &mut [u32] {
+    let words = size_of_val(slice) / size_of::<u32>();
+    // SAFETY: as for `as_words`; whatever is written is a value of the type.
+    unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), words) }
+}
+
 /// A struct whose pieces are being listed, in order.
 #[derive(Debug)]
 pub struct Pieces<'a, S> {
@@ -93,6 +122,15 @@ mod tests {
             pieces.words(),
             Some(&[1.0_f32.to_bits(), u32::MAX, 2, 3][..])
         );
+    }
+
+    #[test]
+    fn slices_are_their_words() {
+        let mut pairs = [[1.0_f32, 2.0], [3.0, 4.0]];
+        assert_eq!(as_words(&pairs)[2], 3.0_f32.to_bits());
+        as_words_mut(&mut pairs)[1] = 5.0_f32.to_bits();
+        assert_eq!(pairs, [[1.0, 5.0], [3.0, 4.0]]);
+        assert!(as_words::<i32>(&[]).is_empty());
     }
 
     #[test]

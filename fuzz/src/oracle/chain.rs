@@ -8,7 +8,10 @@ use super::reference::{Recorder, limits};
 use super::suspended::observe_suspended;
 use crate::generate::{Point, Program, globals};
 use crate::mix::{Feature, Features, Mix};
-use adumbra::{Compiler, Engine, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources};
+use adumbra::{
+    Compiler, Engine, Evaluator, Faults, Globals, GlobalsLayout, Instance, Options, OutputView,
+    Sources,
+};
 use adumbra_ir::eval::Tally;
 use adumbra_ir::host::Limits;
 use adumbra_ir::{Diagnostic, Module, Scalar};
@@ -114,17 +117,19 @@ impl Chain {
         for (mode, program) in MODES.iter().zip(&self.programs) {
             let run = |engine| observe_within(limits(), program, engine, points);
             let reference = run(Engine::Reference).map_err(|what| (0, what))?;
-            let found = run(Engine::Point).map_err(|what| (0, what))?;
-            for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
-                if let Some(difference) = reference.difference(found, Extent::All) {
-                    let what = format!("{}, reference and point: {difference}", mode.name);
-                    return Err((i, what));
+            for engine in [Engine::Point, Engine::Batch] {
+                let found = run(engine).map_err(|what| (0, what))?;
+                for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
+                    if let Some(difference) = reference.difference(found, Extent::All) {
+                        let what = format!("{}, reference and {engine:?}: {difference}", mode.name);
+                        return Err((i, what));
+                    }
                 }
             }
             if reference.iter().all(|shown| shown.requests.is_empty()) {
                 continue;
             }
-            for engine in [Engine::Reference, Engine::Point] {
+            for engine in [Engine::Reference, Engine::Point, Engine::Batch] {
                 let waited = observe_suspended(limits(), program, engine, points);
                 let waited = waited.map_err(|what| (0, what))?;
                 for (i, (reference, waited)) in reference.iter().zip(&waited).enumerate() {
@@ -214,8 +219,17 @@ pub(super) fn place(program: &adumbra::Program, point: &Point) -> Globals {
 
 /// What an evaluator shows after an evaluation.
 pub(super) fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
+    shown_words(evaluator.outputs(), textures, evaluator.faults())
+}
+
+/// What outputs, requests and faults show together.
+pub(super) fn shown_words<'a>(
+    views: impl Iterator<Item = OutputView<'a>>,
+    textures: &Recorder,
+    faults: &Faults,
+) -> Observed {
     let (mut outputs, mut closures) = (Vec::new(), Vec::new());
-    for output in evaluator.outputs() {
+    for output in views {
         if let Some(closure) = output.closure() {
             closures.push(closure.json().unwrap_or_else(|e| e.to_string()));
         }
@@ -230,11 +244,11 @@ pub(super) fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
             });
         });
     }
-    Observed::new(outputs, textures, evaluator.faults(), closures)
+    Observed::new(outputs, textures, faults, closures)
 }
 
 /// What a program did at a point.
-fn features(observed: &Observed, tally: &Tally) -> Features {
+pub(super) fn features(observed: &Observed, tally: &Tally) -> Features {
     let mut features = Features::default();
     let is_nonzero = |bits: &u32| f32::from_bits(*bits) != 0.0;
     let mut shadows = observed.outputs.iter().flat_map(|o| o.shadows);

@@ -1,5 +1,6 @@
 //! Oracles: what must hold of every program, as functions that say what does not.
 
+pub mod batch;
 pub mod bytecode;
 pub mod chain;
 pub mod gradients;

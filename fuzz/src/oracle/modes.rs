@@ -94,7 +94,8 @@ pub fn round_trip(module: &Module) -> Result<(), String> {
     }
 }
 
-fn run(module: &Module, point: &Point, shadows: Shadows) -> (Observed, Tally) {
+/// What the reference evaluator shows of a module at a point, and what it did.
+pub(super) fn run(module: &Module, point: &Point, shadows: Shadows) -> (Observed, Tally) {
     let options = Options {
         limits: limits(),
         shadows,

@@ -27,16 +27,23 @@ pub struct Recorder {
     pub messages: Vec<Said>,
 }
 
-impl Host for Recorder {
-    fn sample(&mut self, request: &SampleRequest) -> Sampled {
-        self.requests.push(*request);
+impl Recorder {
+    /// What a request is answered.
+    pub fn texel(&self, request: &SampleRequest) -> [f32; 4] {
         // A difference in the last bit of a coordinate makes another colour.
         let mut mixed =
             request.texture.0 ^ request.u.to_bits().rotate_left(7) ^ request.v.to_bits();
-        Sampled::Ready(std::array::from_fn(|_| {
+        std::array::from_fn(|_| {
             mixed = mixed.wrapping_mul(0x9E37_79B1) ^ (mixed >> 15);
             (mixed >> 8) as f32 / (1 << 24) as f32
-        }))
+        })
+    }
+}
+
+impl Host for Recorder {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.requests.push(*request);
+        Sampled::Ready(self.texel(request))
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {

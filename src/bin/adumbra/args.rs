@@ -241,7 +241,7 @@ pub enum EngineName {
     Reference,
     /// Interprets bytecode, one point at a time
     Point,
-    /// Many points at once (not built yet)
+    /// Interprets bytecode for many points at once
     Batch,
     /// Machine code (not built yet)
     Native,

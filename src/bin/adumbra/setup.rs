@@ -32,7 +32,7 @@ impl Setup {
         let engine = match args.engine {
             EngineName::Reference => Engine::Reference,
             EngineName::Point | EngineName::Auto => Engine::Point,
-            EngineName::Batch => return Err(Failure::not_built("the engine `batch`")),
+            EngineName::Batch => Engine::Batch,
             EngineName::Native => return Err(Failure::not_built("the engine `native`")),
         };
         let derivatives = match args.derivatives {

@@ -7,7 +7,7 @@
 use super::blocks::{Blocks, LATER, arguments, each_written};
 use super::calls::Calls;
 use super::rows::{
-    Copied, FindRow, FindTest, PartialsOfOne, Routines, ShadowRead, Shape, each, find_truth,
+    Copied, FindRow, FindTest, PartialsOfOne, Routines, ShadowRead, Shape, Test, each, find_truth,
 };
 use super::step::{Act, Footprint, Lent, Place, Step};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern, Slot};

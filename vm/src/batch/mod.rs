@@ -36,7 +36,6 @@ use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
 use rows::{FloatLeaving, Routines, ShadowLeaving, Shape, each, lanes_of};
-use run::FEW;
 use std::sync::Arc;
 
 pub use source::Source;
@@ -176,7 +175,7 @@ impl BatchMachine {
             sources: globals,
             first,
         };
-        if !self.in_planes || points < FEW {
+        if !self.in_planes {
             chunk.run_alone(inputs, &mut context);
             return;
         }
@@ -219,9 +218,43 @@ impl BatchMachine {
         &self.chunk.results.waiting
     }
 
-    /// Takes the points that wait away; the caller resumes them in a [`PointMachine`](crate::PointMachine) of the program and limits.
+    /// Goes on with a parked point of this program and these limits, as the point of that number here: red, green, blue, alpha of what it asked
+    /// for. If it waits again, it is among those that wait.
+    ///
+    /// # Panics
+    /// If nothing is parked there, it was parked by a machine of another program or other limits, or the number is not below the width.
+    pub fn answer(
+        &mut self,
+        parked: &mut Parked,
+        point: usize,
+        texel: [f32; 4],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        let chunk = &mut self.chunk;
+        assert!(point < chunk.width, "no more points than the width");
+        chunk.results.points = chunk.results.points.max(point + 1);
+        chunk.alone.unpark(parked);
+        let outcome = chunk.alone.answer(texel, host);
+        chunk.take_results(point, outcome);
+        outcome
+    }
+
+    /// Takes the points that wait away; they can go on here or in a [`PointMachine`](crate::PointMachine) of the program and limits.
     pub fn take_waiting(&mut self) -> impl Iterator<Item = (usize, Box<Parked>)> + '_ {
         self.chunk.results.waiting.drain(..)
+    }
+
+    /// Takes away a point that waits; nothing if it does not.
+    pub fn take_waiting_at(&mut self, point: usize) -> Option<Box<Parked>> {
+        let waiting = &mut self.chunk.results.waiting;
+        let at = waiting.iter().position(|&(other, _)| other == point)?;
+        Some(waiting.remove(at).1)
+    }
+
+    /// Takes memory back that a point waited in, for another one.
+    pub fn give_back(&mut self, mut parked: Box<Parked>) {
+        parked.clear();
+        self.chunk.results.spare.push(parked);
     }
 
     /// Value (`part` 0), ddx (1) or ddy (2) of a scalar of the outputs, for one point.

@@ -1,0 +1,226 @@
+//! Chunks of points beside single points and the reference: one program, one width by lot, at every level that the processor has or one by lot.
+//!
+//! The numbers of points and the width are drawn so that chunks are full, begun, and of one point; some planes are the same for all points and
+//! are said to be so; some textures come late.
+
+use super::Disagreement;
+use super::chain::{compiler, features, layout, observe_within, place, shown_words};
+use super::modes::{MODES, run};
+use super::observed::{Extent, Observed};
+use super::reference::{Recorder, limits};
+use crate::choices::next;
+use crate::generate::{Point, Program};
+use crate::mix::{Feature, Features, Mix};
+use adumbra::{
+    BatchEvaluator, BatchGlobals, BatchSetup, Engine, Evaluator, Host, Instance, MAX_WIDTH,
+    MessageId, Outcome, SampleRequest, Sampled, SimdLevel, Sources,
+};
+use adumbra_ir::eval::Shadows;
+use std::sync::Arc;
+
+/// Points of a program that the reference runs too.
+const REFERENCE_POINTS: usize = 2;
+
+/// The most points that a program is run on.
+const MAX_POINTS: u64 = 32;
+
+/// A host that keeps what each point of a batch asks and says, and answers some requests later.
+#[derive(Default)]
+struct Recorders {
+    points: Vec<Recorder>,
+    at: usize,
+    /// Whether the next request has to wait: its lowest bit, then the one above it, and so on.
+    waits: u64,
+}
+
+impl Host for Recorders {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        let sampled = self.points[self.at].sample(request);
+        let waits = self.waits & 1 == 1;
+        self.waits = self.waits.rotate_right(1);
+        match waits {
+            true => Sampled::Pending,
+            false => sampled,
+        }
+    }
+
+    fn at_point(&mut self, point: usize) {
+        self.at = point;
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.points[self.at].message(message, args);
+    }
+}
+
+/// The levels that this processor has.
+pub fn levels() -> impl Iterator<Item = SimdLevel> {
+    let levels = SimdLevel::ALL.into_iter();
+    levels.filter(|level| level.is_available())
+}
+
+/// At which levels a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// At each.
+    EveryLevel,
+    /// At one, by lot.
+    OneLevel,
+}
+
+/// Checks that a generated program shows the same at points alone, in chunks, and by the reference.
+///
+/// # Errors
+/// What does not agree.
+pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disagreement> {
+    let report =
+        |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
+    let mut lot = program.seed;
+    let mode = &MODES[next(&mut lot) as usize % MODES.len()];
+    let sources = Sources::new("fuzz.adu", program.source.as_str());
+    let compiled = compiler(mode).compile(&sources);
+    let compiled =
+        compiled.map_err(|no| report(None, format!("{}\n{no}", super::chain::REFUSED)))?;
+    let width = match next(&mut lot) % 3 {
+        0 => 1 + next(&mut lot) % MAX_WIDTH as u64,
+        _ => 1 + next(&mut lot) % MAX_POINTS,
+    };
+    let count = 1 + next(&mut lot) % MAX_POINTS;
+    let first = program.point(0);
+    let same = next(&mut lot);
+    let points: Vec<Point> = (0..count)
+        .map(|number| {
+            let mut point = program.point(number);
+            for (i, global) in point.iter_mut().enumerate() {
+                if same >> i & 1 == 1 {
+                    global.clone_from(&first[i]);
+                }
+            }
+            point
+        })
+        .collect();
+    let alone = observe_within(limits(), &compiled, Engine::Point, &points);
+    let alone = alone.map_err(|what| report(None, what))?;
+    let mut all = Features::default();
+    let mut turns = Vec::new();
+    let module = compiled.module().expect("it was compiled from text");
+    for (i, (point, alone)) in points.iter().zip(&alone).take(REFERENCE_POINTS).enumerate() {
+        let (mut reference, tally) = run(module, point, Shadows::Annotated);
+        // They are written in another way here; that they are the same is for `chain` to say.
+        reference.closures.clone_from(&alone.closures);
+        if let Some(difference) = reference.difference(alone, Extent::All) {
+            return Err(report(
+                Some(i),
+                format!("reference and point: {difference}"),
+            ));
+        }
+        all.extend(features(alone, &tally));
+        turns.push(tally.turns);
+    }
+    all.insert_if(Feature::Divergence, turns.iter().any(|&n| n != turns[0]));
+    let layout = layout();
+    let uniform = layout.members().iter().enumerate();
+    let uniform = uniform.filter(|(i, _)| same >> i & 1 == 1);
+    let uniform: Vec<String> = uniform
+        .map(|(_, member)| member.name().to_owned())
+        .collect();
+    let mut levels: Vec<SimdLevel> = levels().collect();
+    if at == At::OneLevel {
+        let one = next(&mut lot) as usize % levels.len();
+        levels = vec![levels[one]];
+    }
+    for level in levels {
+        let setup = BatchSetup {
+            limits: limits(),
+            width: Some(width as usize),
+            simd: Some(level),
+            uniform: uniform.clone(),
+        };
+        let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);
+        let found = observe_together(&compiled, &setup, &points, waits);
+        let found = found.map_err(|what| report(None, what))?;
+        for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
+            if let Some(difference) = alone.difference(found, Extent::All) {
+                let what = format!(
+                    "point and batch of {width}, {level}, {}: {difference}",
+                    mode.name
+                );
+                return Err(report(Some(i), what));
+            }
+        }
+    }
+    alone.iter().for_each(|shown| mix.point(shown.floats()));
+    mix.program(module, all);
+    Ok(())
+}
+
+/// What a program shows at points that run in chunks.
+fn observe_together(
+    program: &Arc<adumbra::Program>,
+    setup: &BatchSetup,
+    points: &[Point],
+    waits: u64,
+) -> Result<Vec<Observed>, String> {
+    let instance = Instance::new(program);
+    let mut evaluator = BatchEvaluator::with(&instance, setup).map_err(|no| no.to_string())?;
+    let single = Evaluator::with(&instance, Engine::Point, setup.limits);
+    let mut single = single.map_err(|no| no.to_string())?;
+    let words: Vec<u32> = points
+        .iter()
+        .flat_map(|point| place(program, point).words().to_vec())
+        .collect();
+    let globals = BatchGlobals::interleaved(program.globals(), &words);
+    let mut host = Recorders {
+        points: vec![Recorder::default(); points.len()],
+        at: 0,
+        waits,
+    };
+    let mut shown = Vec::new();
+    let width = evaluator.width();
+    let mut room = Vec::new();
+    for first in (0..points.len()).step_by(width) {
+        let count = width.min(points.len() - first);
+        evaluator.evaluate(&globals, first, count, &mut host);
+        // Every other point that waits goes on elsewhere.
+        let mut elsewhere = Vec::new();
+        loop {
+            let next = evaluator.waiting().next();
+            let Some((point, request)) = next.map(|(point, request)| (point, *request)) else {
+                break;
+            };
+            host.at = first + point;
+            let answer = host.points[host.at].texel(&request);
+            match point % 2 {
+                0 => {
+                    evaluator.answer(point, answer, &mut host);
+                }
+                _ => {
+                    let parked = evaluator.park(point).map_err(|no| no.to_string())?;
+                    let mut outcome = single
+                        .resume(parked, answer, &mut host)
+                        .map_err(|no| no.to_string())?;
+                    while outcome == Outcome::Pending {
+                        let request = *single.request().ok_or("nothing is asked")?;
+                        let answer = host.points[host.at].texel(&request);
+                        outcome = single.answer(answer, &mut host);
+                    }
+                    let textures = &host.points[host.at];
+                    let outputs = single.outputs();
+                    elsewhere.push((point, shown_words(outputs, textures, single.faults())));
+                }
+            }
+        }
+        for point in 0..count {
+            let there = elsewhere.iter().position(|&(other, _)| other == point);
+            shown.push(match there {
+                Some(at) => elsewhere.swap_remove(at).1,
+                None => {
+                    let textures = &host.points[first + point];
+                    let faults = evaluator.faults(point);
+                    shown_words(evaluator.outputs(point, &mut room), textures, faults)
+                }
+            });
+        }
+    }
+    Ok(shown)
+}

@@ -1,0 +1,151 @@
+//! The globals of many points: planes of the host, read where they stand.
+
+use crate::access::{AccessError, place};
+use crate::dual::Dual;
+use crate::globals::GlobalsLayout;
+use crate::value::HostValue;
+use adumbra_vm::Source;
+use adumbra_vm::words::{Words, as_words};
+
+/// Value, ddx or ddy of a global or an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What it is.
+    Value = 0,
+    /// Its change per pixel along x.
+    Ddx = 1,
+    /// Its change per pixel along y.
+    Ddy = 2,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Value, Part::Ddx, Part::Ddy];
+}
+
+/// The globals of a batch: of every scalar of every member its values, and those of its ddx and ddy, either the same for all points or from a
+/// plane of the host, which it borrows. Zero for all points until set.
+///
+/// ```
+/// use adumbra::{BatchGlobals, GlobalsLayout, Part, Type};
+/// let layout = GlobalsLayout::new().with("uv", Type::Vector(2))?.with("time", Type::FLOAT)?;
+/// // Planes of a host: u one behind the other, v in the second half of pairs.
+/// let (u, pairs) = ([0.0_f32, 0.25, 0.5, 0.75], [[9.0_f32, 0.0]; 4]);
+/// let mut globals = BatchGlobals::new(&layout);
+/// globals.plane("uv", Part::Value, 0, &u, 1)?;
+/// globals.plane("uv", Part::Value, 1, &pairs.as_flattened()[1..], 2)?;
+/// // The same for all points: the time, and how u and v change from pixel to pixel.
+/// globals.same("time", 2.5_f32, 0.0, 0.0)?;
+/// globals.same_part("uv", Part::Ddx, [0.25_f32, 0.0])?;
+/// globals.same_part("uv", Part::Ddy, [0.0_f32, 0.25])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BatchGlobals<'a> {
+    layout: GlobalsLayout,
+    /// One for each word of the layout.
+    sources: Vec<Source<'a>>,
+}
+
+impl<'a> BatchGlobals<'a> {
+    /// All members zero at all points, without derivatives.
+    pub fn new(layout: &GlobalsLayout) -> BatchGlobals<'a> {
+        BatchGlobals {
+            layout: layout.clone(),
+            sources: vec![Source::Same(0); layout.size() / 4],
+        }
+    }
+
+    /// The globals of points one behind the other, each as the layout says: what [`Globals::words`](crate::Globals::words) gives.
+    pub fn interleaved(layout: &GlobalsLayout, words: &'a [u32]) -> BatchGlobals<'a> {
+        let stride = layout.size() / 4;
+        let plane = |first| Source::Plane {
+            words: words.get(first..).unwrap_or_default(),
+            stride,
+        };
+        BatchGlobals {
+            layout: layout.clone(),
+            sources: (0..stride).map(plane).collect(),
+        }
+    }
+
+    /// What members there are.
+    pub fn layout(&self) -> &GlobalsLayout {
+        &self.layout
+    }
+
+    pub(crate) fn sources(&self) -> &[Source<'a>] {
+        &self.sources
+    }
+
+    /// Sets a member and its derivatives, the same for all points.
+    ///
+    /// # Errors
+    /// If there is no such member or it has another type.
+    pub fn same<T: HostValue>(
+        &mut self,
+        name: &str,
+        value: T,
+        ddx: T,
+        ddy: T,
+    ) -> Result<(), AccessError> {
+        let dual = Dual { value, ddx, ddy };
+        for (part, value) in Part::ALL.into_iter().zip([dual.value, dual.ddx, dual.ddy]) {
+            self.same_part(name, part, value)?;
+        }
+        Ok(())
+    }
+
+    /// Sets value, ddx or ddy of a member, the same for all points.
+    ///
+    /// # Errors
+    /// If there is no such member or it has another type.
+    pub fn same_part<T: HostValue>(
+        &mut self,
+        name: &str,
+        part: Part,
+        value: T,
+    ) -> Result<(), AccessError> {
+        let (before, count) = (
+            place(self.layout.members(), name, &T::ty())?,
+            T::ty().scalar_count(),
+        );
+        let mut words = [0; MAX_SCALARS];
+        value.write(&mut words[..count]);
+        let first = 3 * before + part as usize * count;
+        for (source, &word) in self.sources[first..][..count].iter_mut().zip(&words) {
+            *source = Source::Same(word);
+        }
+        Ok(())
+    }
+
+    /// Sets value, ddx or ddy of one scalar of a member from a plane of the host: that of the first point, then every `stride`th one. Floats go
+    /// as `f32`, ints as `i32`, uints and bools (0 or 1) as `u32`.
+    ///
+    /// # Errors
+    /// If there is no such member, or it has no such scalar.
+    pub fn plane<W: Words>(
+        &mut self,
+        name: &str,
+        part: Part,
+        scalar: usize,
+        words: &'a [W],
+        stride: usize,
+    ) -> Result<(), AccessError> {
+        let unknown = || AccessError::Unknown(format!("{name}, scalar {scalar}"));
+        let member = self.layout.member(name).ok_or_else(unknown)?;
+        let range = member.part(part as usize);
+        let word = range.start + scalar;
+        if !range.contains(&word) {
+            return Err(unknown());
+        }
+        self.sources[word] = Source::Plane {
+            words: as_words(words),
+            stride,
+        };
+        Ok(())
+    }
+}
+
+/// No global has more scalars: a 4×4 matrix.
+pub(super) const MAX_SCALARS: usize = 16;

@@ -1,0 +1,335 @@
+//! Evaluation of many points at once.
+
+use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
+use crate::closure::ClosureView;
+use crate::dual::Dual;
+use crate::evaluator::output::views;
+use crate::evaluator::{Home, OutputView, ParkedPoint, TooManyParked};
+use crate::program::{Instance, Program};
+use crate::simd::{self, NoSimd};
+use crate::value::HostValue;
+use crate::{Engine, GlobalsLayout};
+use adumbra_ir::host::{ClosureArena, ClosureRef, Faults, Host, Limits, SampleRequest};
+use adumbra_vm::words::{AnyWords, as_words_mut};
+use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome};
+use globals::Part;
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) mod globals;
+
+/// How a [`BatchEvaluator`] is to be.
+#[derive(Clone, Debug, Default)]
+pub struct BatchSetup {
+    /// What bounds each point.
+    pub limits: Limits,
+    /// Points of a chunk, 1 to [`MAX_WIDTH`](adumbra_vm::batch::MAX_WIDTH); if nothing, what suits the program. A program with very large arrays
+    /// has fewer.
+    pub width: Option<usize>,
+    /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`](crate::SIMD_VARIABLE), else the best.
+    pub simd: Option<Level>,
+    /// Globals whose values are the same for all points of a chunk, whatever they are: what is computed from them alone is computed once for
+    /// each chunk. Of those given from planes, the first point's value counts.
+    pub uniform: Vec<String>,
+}
+
+/// One thread's means to evaluate an instance at many points at once: a *chunk* of hundreds of points runs through the program together. Every
+/// point shows, to the bit, what it shows in an [`Evaluator`](crate::Evaluator). It owns the memory that this takes; evaluating allocates none, but
+/// where points have faults, make closures or wait for textures as never before.
+///
+/// ```
+/// use adumbra::*;
+/// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+/// let options = Options { output_derivatives: true, ..Options::default() };
+/// let sources = Sources::new("cube.adu", "shader cube(out float o) { float x = global_value<x>; o = x * x * x; }");
+/// let program = Compiler::new(layout).with_options(options).compile(&sources)?;
+///
+/// // The host's planes.
+/// let x: Vec<f32> = (0..1000).map(|pixel| pixel as f32).collect();
+/// let mut globals = BatchGlobals::new(program.globals());
+/// globals.plane("x", Part::Value, 0, &x, 1)?;
+/// globals.same_part("x", Part::Ddx, 1.0_f32)?;
+///
+/// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
+/// let (mut values, mut slopes) = (vec![0.0_f32; 1000], vec![0.0_f32; 1000]);
+/// let width = evaluator.width();
+/// for first in (0..1000).step_by(width) {
+///     let points = width.min(1000 - first);
+///     evaluator.evaluate(&globals, first, points, &mut NoTextures);
+///     evaluator.copy("o", Part::Value, 0, &mut values[first..], 1)?;
+///     evaluator.copy("o", Part::Ddx, 0, &mut slopes[first..], 1)?;
+/// }
+/// assert_eq!((values[999], slopes[999]), (999.0 * 999.0 * 999.0, 3.0 * 999.0 * 999.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BatchEvaluator {
+    home: Arc<Home>,
+    signature: Signature,
+    machine: BatchMachine,
+    /// The closures of points of a program that makes none.
+    none: ClosureArena,
+}
+
+impl fmt::Debug for BatchEvaluator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchEvaluator")
+            .field("instance", self.instance())
+            .field("width", &self.width())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The machine for an instance.
+///
+/// # Errors
+/// If the level that is asked for is not there.
+pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMachine, NoSimd> {
+    let options = BatchOptions {
+        width: setup.width,
+        level: Some(simd::choose(setup.simd)?),
+        uniform: uniform(program.globals(), &setup.uniform),
+    };
+    let bytecode = program.bytecode().clone();
+    Ok(BatchMachine::new(bytecode, setup.limits, &options))
+}
+
+/// For each word of a layout, whether it is a value of one of these members.
+fn uniform(layout: &GlobalsLayout, names: &[String]) -> Vec<bool> {
+    let mut uniform = vec![false; layout.size() / 4];
+    for member in layout.members() {
+        if names.iter().any(|name| name == member.name()) {
+            uniform[member.part(Part::Value as usize)].fill(true);
+        }
+    }
+    uniform
+}
+
+impl BatchEvaluator {
+    /// Within the usual limits, with chunks of a width that suits the program, and the best instructions that the processor has, or those that
+    /// the environment names.
+    ///
+    /// # Errors
+    /// If the environment names instructions that are not there.
+    pub fn new(instance: &Instance) -> Result<BatchEvaluator, NoSimd> {
+        BatchEvaluator::with(instance, &BatchSetup::default())
+    }
+
+    /// As you wish.
+    ///
+    /// # Errors
+    /// If instructions are asked for that are not there.
+    ///
+    /// # Panics
+    /// If the width is 0 or more than there is.
+    pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, NoSimd> {
+        Ok(BatchEvaluator {
+            // Points that wait go on in evaluators of single points.
+            home: Home::new(instance, Engine::Point, setup.limits),
+            signature: Signature::of(instance.program().outputs()),
+            machine: machine(instance.program(), setup)?,
+            none: ClosureArena::default(),
+        })
+    }
+
+    /// What it evaluates.
+    pub fn instance(&self) -> &Instance {
+        &self.home.instance
+    }
+
+    /// The most points that it evaluates at once.
+    pub fn width(&self) -> usize {
+        self.machine.width()
+    }
+
+    /// The instructions that it uses.
+    pub fn simd(&self) -> Level {
+        self.machine.level()
+    }
+
+    /// Evaluates points `first` to `first + points` of a batch. Requests of each sample go to the host together
+    /// ([`Host::sample_batch`]), with the numbers of the points in the batch; each point's requests and messages come in the order in which it
+    /// executes them. What comes out stays readable until the next evaluation. Points that wait here are given up.
+    ///
+    /// # Panics
+    /// If there are more points than the [`width`](BatchEvaluator::width), the globals are laid out otherwise than the program's, or a plane does not
+    /// reach so far.
+    pub fn evaluate(
+        &mut self,
+        globals: &globals::BatchGlobals<'_>,
+        first: usize,
+        points: usize,
+        host: &mut dyn Host,
+    ) {
+        let instance = &self.home.instance;
+        assert!(
+            globals.layout() == instance.program().globals(),
+            "the globals are laid out as the program's"
+        );
+        let sources = globals.sources();
+        let inputs = instance.inputs();
+        self.machine.run(sources, inputs, first, points, host);
+    }
+
+    /// How far each point of the last evaluation came.
+    pub fn outcomes(&self) -> &[Outcome] {
+        self.machine.outcomes()
+    }
+
+    /// What went wrong at a point of the last evaluation, numbered from its first one.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn faults(&self, point: usize) -> &Faults {
+        self.machine.faults(point)
+    }
+
+    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives, at a point of the last evaluation. They are zero
+    /// unless the program was compiled with [`output_derivatives`](crate::Options::output_derivatives).
+    ///
+    /// # Errors
+    /// If there is no such output or it has another type.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn get<T: HostValue>(&self, path: &str, point: usize) -> Result<Dual<T>, AccessError> {
+        let outputs = self.instance().program().outputs();
+        Ok(self.read_at(place(outputs, path, &T::ty())?, point))
+    }
+
+    /// An output with its derivatives, as [`get`](BatchEvaluator::get) gives it, without looking for its name.
+    ///
+    /// # Panics
+    /// If the slot was found in a program with other outputs, or there is no such point.
+    pub fn read<T: HostValue>(&self, slot: OutputSlot<T>, point: usize) -> Dual<T> {
+        self.read_at(slot.scalars(self.signature), point)
+    }
+
+    /// The output that stands behind so many scalars.
+    fn read_at<T: HostValue>(&self, before: usize, point: usize) -> Dual<T> {
+        let count = T::ty().scalar_count();
+        let mut words = [0; globals::MAX_SCALARS];
+        Dual::of_parts(|part| {
+            for (scalar, word) in words[..count].iter_mut().enumerate() {
+                *word = self.machine.output(before + scalar, part, point);
+            }
+            T::read(&words[..count])
+        })
+    }
+
+    /// Copies value, ddx or ddy of one scalar of an output, for all points of the last evaluation, to a plane of the host: every `stride`th of its
+    /// words. Floats go to `f32`, ints to `i32`, uints and bools to `u32`.
+    ///
+    /// # Errors
+    /// If there is no such output, or it has no such scalar.
+    ///
+    /// # Panics
+    /// If the plane is too short.
+    pub fn copy<W: AnyWords>(
+        &self,
+        output: &str,
+        part: Part,
+        scalar: usize,
+        to: &mut [W],
+        stride: usize,
+    ) -> Result<(), AccessError> {
+        let unknown = || AccessError::Unknown(format!("{output}, scalar {scalar}"));
+        let outputs = self.instance().program().outputs();
+        let at = outputs.iter().position(|other| other.name == output);
+        let at = at.ok_or_else(unknown)?;
+        if scalar >= outputs[at].ty.scalar_count() {
+            return Err(unknown());
+        }
+        let before = outputs[..at].iter().map(|output| output.ty.scalar_count());
+        let scalar = before.sum::<usize>() + scalar;
+        self.machine
+            .copy_output(scalar, part as usize, as_words_mut(to), stride);
+        Ok(())
+    }
+
+    /// The outputs of a point of the last evaluation as bits: of each scalar of each output, in order, its value, ddx and ddy.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn words(&self, point: usize) -> impl Iterator<Item = u32> + '_ {
+        let outputs = self.instance().program().outputs().iter();
+        let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
+        (0..3 * scalars).map(move |at| self.machine.output(at / 3, at % 3, point))
+    }
+
+    /// Every output of a point of the last evaluation, in order. Its bits are put into `room`, which can be used again and again.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn outputs<'a>(
+        &'a self,
+        point: usize,
+        room: &'a mut Vec<u32>,
+    ) -> impl Iterator<Item = OutputView<'a>> {
+        room.clear();
+        room.extend(self.words(point));
+        let arena = self.machine.closures(point).unwrap_or(&self.none);
+        views(self.instance().program(), room, arena)
+    }
+
+    /// An output of type closure at a point of the last evaluation.
+    ///
+    /// # Panics
+    /// If the slot was found in a program with other outputs, or there is no such point.
+    pub fn closure(&self, slot: ClosureSlot, point: usize) -> ClosureView<'_> {
+        let scalar = slot.scalars(self.signature);
+        let interface = self.instance().program().interface();
+        ClosureView {
+            arena: self.machine.closures(point).unwrap_or(&self.none),
+            shapes: &interface.closures,
+            resources: &interface.resources,
+            root: ClosureRef::from_word(self.machine.output(scalar, 0, point)),
+        }
+    }
+
+    /// The points of the last evaluation that wait, because the host answered [`Pending`](crate::Sampled::Pending), each with what it asks.
+    pub fn waiting(&self) -> impl Iterator<Item = (usize, &SampleRequest)> {
+        let waiting = self.machine.waiting().iter();
+        waiting.filter_map(|(point, parked)| Some((*point, parked.request()?)))
+    }
+
+    /// Goes on with a point that waits here, alone. The answer is red, green, blue, alpha; all that follows has the bits that it would have had if
+    /// the host had answered at once.
+    ///
+    /// # Panics
+    /// If the point does not wait.
+    pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+        let mut parked = self
+            .machine
+            .take_waiting_at(point)
+            .expect("the point waits");
+        let outcome = self.machine.answer(&mut parked, point, texel, host);
+        self.machine.give_back(parked);
+        outcome
+    }
+
+    /// Moves a point that waits out of the evaluator, so that it can wait beyond the next evaluation. It goes on in any
+    /// [`Evaluator`](crate::Evaluator) of the same instance and limits, with the engine [`Point`](Engine::Point).
+    ///
+    /// # Errors
+    /// If a limit on parked points is met; the point then still waits here.
+    ///
+    /// # Panics
+    /// If the point does not wait.
+    pub fn park(&mut self, point: usize) -> Result<ParkedPoint, TooManyParked> {
+        let waiting = self.machine.waiting().iter();
+        let parked = waiting.clone().find(|(other, _)| *other == point);
+        let (_, parked) = parked.expect("the point waits");
+        self.home.make_room(parked.memory())?;
+        let parked = self.machine.take_waiting_at(point).expect("it was there");
+        Ok(ParkedPoint::of_memory(&self.home, parked))
+    }
+
+    /// Bytes that it takes, its own included, beside instance and program. It grows with the most faults, the largest closures and the most points
+    /// that waited so far.
+    pub fn memory(&self) -> usize {
+        size_of::<BatchEvaluator>() - size_of::<BatchMachine>()
+            + self.machine.memory()
+            + self.none.memory()
+            + self.home.memory()
+    }
+}
