@@ -37,8 +37,9 @@ pub const MAX_FAULTS: usize = 16;
 /// a turn of a loop may run through all of the longest text.
 pub const CANCEL_PERIOD: u64 = 1 << 10;
 
-/// Steps that clearing or copying so many elements takes: at `array_zero`, `array_copy` and `array_resize`, for array parameters on the
-/// way in and on the way out, and for all arrays of a caller that may be entered again before the call returns.
+/// Steps that clearing or copying so many elements takes: at `array_zero`, `array_copy` and `array_resize`, for what entering a function
+/// [clears](crate::entry), for array parameters on the way in and on the way out, and for all arrays of a caller that may be entered again
+/// before the call returns.
 pub const fn array_steps(elements: u32) -> u64 {
     (elements / ELEMENTS_PER_STEP) as u64
 }

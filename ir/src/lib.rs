@@ -7,6 +7,7 @@ pub mod builder;
 pub mod calls;
 pub mod codes;
 pub mod diagnostic;
+pub mod entry;
 pub mod eval;
 pub mod host;
 pub mod limits;

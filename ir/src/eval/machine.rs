@@ -6,6 +6,7 @@ mod compute;
 use super::suspended::{Cursor, Frame, State};
 use super::{Number, Options, Outcome, Point, Slot};
 use crate::calls::SavedSteps;
+use crate::entry::EntrySteps;
 use crate::host::{FaultKind, Host, SampleRequest, array_steps, is_time_to_ask, leaving};
 use crate::module::*;
 use crate::span::Span;
@@ -23,6 +24,7 @@ pub(super) struct Machine<'a, F> {
     /// Where each global's scalars start.
     globals: Vec<usize>,
     saved: SavedSteps,
+    entering: EntrySteps,
     state: State<F>,
 }
 
@@ -61,6 +63,7 @@ impl<'a, F: Number> Machine<'a, F> {
             host,
             globals: globals.collect(),
             saved: SavedSteps::new(module),
+            entering: EntrySteps::new(module),
             state,
         }
     }
@@ -317,6 +320,10 @@ impl<'a, F: Number> Machine<'a, F> {
         });
         self.enter(function.body);
         self.carry(function.body, args);
+        for i in 0..self.entering.of(callee).len() {
+            let steps = self.entering.of(callee)[i];
+            self.take_steps(steps, function.span)?;
+        }
         Ok(())
     }
 

@@ -1,13 +1,14 @@
 //! One function → instructions, in one walk: registers are handed out and given back on the way.
 
 use super::jumps::Open;
-use super::liveness::{Home, Liveness, Touch};
+use super::liveness::{Home, Liveness};
 use super::moves::{ParallelMoves, Place};
 use super::registers::Registers;
 use super::walk::walk;
 use super::{Frame, Lowering};
 use crate::bytecode::{Instruction, Opcode, Pattern, Slot, WORDS, width};
-use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, Mode, ValueId};
+use adumbra_ir::entry::cleared;
+use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, ValueId};
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_ir::span::Span;
 use adumbra_ir::types::Lanes;
@@ -278,15 +279,9 @@ impl Emitter<'_, '_, '_> {
             }
         }
         self.flush_moves();
-        for (i, array) in self.function.arrays.iter().enumerate() {
-            let clear = match array.mode {
-                Some(Mode::In | Mode::InOut) => false,
-                // Also where nothing is done to it, the caller gets it.
-                Some(Mode::Out | Mode::Return) => true,
-                None => self.work.lives.touched[i] == Touch::Other,
-            };
-            if clear {
-                self.emit(Opcode::ArrayZero, [first_array + i as u32]);
+        for (array, clears) in (first_array..).zip(cleared(self.function)) {
+            if clears {
+                self.emit_at(self.function.span, Opcode::ArrayZero, [array]);
             }
         }
     }

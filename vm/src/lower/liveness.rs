@@ -41,8 +41,6 @@ pub(crate) struct Liveness {
     pub(crate) expiring: Vec<(u32, ValueId)>,
     /// Positions of calls, rising.
     calls: Vec<u32>,
-    /// Per array: what comes first.
-    pub(crate) touched: Vec<Touch>,
     /// Per region that can be the target of a break, continue or yield: the results of its owner.
     owners: Vec<Option<Owner>>,
     /// Open structured instructions, innermost last.
@@ -51,17 +49,6 @@ pub(crate) struct Liveness {
     used: Vec<(ValueId, u32)>,
     /// Positions where open loops begin, and their lists in `used`.
     loops: Vec<(u32, u32)>,
-}
-
-/// What a function does first with an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
-    /// Nothing yet.
-    Nothing,
-    /// Overwrites all of it, before anything else can happen.
-    Clears,
-    /// Anything else.
-    Other,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +80,6 @@ impl Liveness {
         );
         self.expiring.clear();
         self.calls.clear();
-        self.touched.clear();
-        self.touched.resize(function.arrays.len(), Touch::Nothing);
         self.owners.clear();
         self.owners.resize(function.regions.len(), None);
         self.used.clear();
@@ -137,15 +122,6 @@ impl Liveness {
         let life = &mut self.values[value.index()];
         life.home = home;
         life.home_at = at;
-    }
-
-    fn touch(&mut self, array: usize, how: Touch) {
-        if self.touched[array] == Touch::Nothing {
-            self.touched[array] = match how {
-                Touch::Clears if self.open.is_empty() => Touch::Clears,
-                _ => Touch::Other,
-            };
-        }
     }
 }
 
@@ -198,21 +174,7 @@ impl Visitor for Finder<'_, '_> {
                     self.lives.wish(arg, Home::Result(i as u32), at);
                 }
             }
-            InstKind::ArrayZero(array) => self.lives.touch(array.index(), Touch::Clears),
-            InstKind::ArrayCopy { to, from } => {
-                self.lives.touch(from.index(), Touch::Other);
-                // A part of it leaves the rest as it is.
-                let whole = inst.args.is_empty();
-                let touch = if whole { Touch::Clears } else { Touch::Other };
-                self.lives.touch(to.index(), touch);
-            }
-            InstKind::Load(array) | InstKind::Store(array) | InstKind::ArrayResize(array, _) => {
-                self.lives.touch(array.index(), Touch::Other);
-            }
-            InstKind::Call(callee, arrays) => {
-                for array in arrays {
-                    self.lives.touch(array.index(), Touch::Other);
-                }
+            InstKind::Call(callee, _) => {
                 for (i, &arg) in (0..).zip(&inst.args) {
                     self.lives.wish(arg, Home::Param(*callee, i), at);
                 }
