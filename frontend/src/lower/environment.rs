@@ -94,9 +94,9 @@ impl Environment {
         self.held[slot as usize].slot
     }
 
-    /// The name of the leaf, if it was ever set with one.
+    /// The name of the leaf, if it was ever set with one. A variable of an empty struct has no leaf, and may stand behind all slots.
     pub(super) fn name(&self, slot: u32) -> Option<NameId> {
-        self.held[slot as usize].name
+        self.held.get(slot as usize)?.name
     }
 
     #[inline]
