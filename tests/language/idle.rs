@@ -3,7 +3,7 @@
 use crate::support::{header, path, programs};
 use adumbra::{Compiler, GlobalsLayout, Options, Sources, Type};
 use adumbra_fuzz::oracle::idle::{idle, lanes};
-use adumbra_ir::{FileId, text};
+use adumbra_ir::{FileId, Module, text};
 
 const POINTS: u64 = 1_000;
 
@@ -21,6 +21,12 @@ fn layout(text: &str) -> GlobalsLayout {
             None => layout.with(name, Type::FLOAT).expect("a new name"),
         }
     })
+}
+
+fn compiled(compiler: &Compiler, sources: &Sources) -> Module {
+    let program = compiler.compile(sources).expect("it compiles");
+    let ir = program.ir().expect("it was compiled here");
+    text::parse(&ir, FileId::MAIN).expect("printed IR reads back")
 }
 
 #[test]
@@ -41,13 +47,47 @@ fn no_lane_of_the_golden_programs_is_idle() {
             };
             let compiler = Compiler::new(layout(&source)).with_options(options);
             let sources = Sources::new(file.display().to_string(), source.as_str());
-            let program = compiler.compile(&sources).expect("it compiles");
-            let ir = program.ir().expect("it was compiled here");
-            let module = text::parse(&ir, FileId::MAIN).expect("printed IR reads back");
+            let module = compiled(&compiler, &sources);
             removed += lanes(&module).len();
             let found = idle(&module, POINTS);
-            assert!(found.is_empty(), "{}: {found:?} in\n{ir}", file.display());
+            assert!(found.is_empty(), "{}: {found:?}", file.display());
         }
     }
     assert!(removed > 100, "only {removed} lanes were tried");
+}
+
+/// Lanes of one text that are idle, and all.
+fn of_text(text: &str, options: Options) -> (usize, usize) {
+    let compiler = Compiler::new(layout(text)).with_options(options);
+    let module = compiled(&compiler, &Sources::new("idle.adu", text));
+    (idle(&module, POINTS).len(), lanes(&module).len())
+}
+
+#[test]
+fn no_lane_through_loops_arrays_and_calls_is_idle() {
+    let text = "texture2d wood;
+                float twice(float a) { return a + a; }
+                shader main(int n = 3, out float o) {
+                    float w[4];
+                    float x = global_value<x2>;
+                    for (int i = 0; i < n; ++i) { x = sin(x) + global_value<x1>; }
+                    w[n] = x;
+                    o = texture2d_sample_alpha<wood>(twice(w[n]), global_value<x2>) + ddx(twice(x));
+                }";
+    let (idle, all) = of_text(text, Options::default());
+    assert!(idle == 0 && all > 8, "{idle} of {all}");
+}
+
+#[test]
+fn merged_demand_has_idle_lanes_and_they_are_found() {
+    let text = "shader main(out float o) {
+                    float x = global_value<x1>, y = global_value<x2>;
+                    o = x < y ? ddx(x) : ddy(y);
+                }";
+    let merged = Options {
+        merge_demand: true,
+        ..Options::default()
+    };
+    assert_eq!(of_text(text, Options::default()), (0, 2));
+    assert_eq!(of_text(text, merged), (2, 4));
 }

@@ -4,11 +4,11 @@
 
 mod analysis;
 mod fold;
-mod idle;
 mod optimise;
 mod origins;
 mod post;
 mod random;
+mod unread;
 mod variants;
 
 use super::*;

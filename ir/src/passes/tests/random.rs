@@ -184,7 +184,7 @@ fn lanes_give_what_full_shadows_give() {
             let after = verified(run(before.clone(), options).0);
             let outputs = options.output_shadows;
             if !options.merge_demand {
-                assert_eq!(idle::unread(&after), [""; 0], "module {seed}");
+                assert_eq!(unread::unread(&after), [""; 0], "module {seed}");
             }
             mix.compared += compare(seed, &before, &after, Shadows::Annotated, outputs, true);
             let functions = &after.functions;
