@@ -62,11 +62,7 @@ fn what_once_disagreed_agrees() {
             continue;
         }
         let source = std::fs::read_to_string(&path).expect("the program can be read");
-        let program = Program {
-            source,
-            seed: 0,
-            wild: true,
-        };
+        let program = Program::of_text(source);
         if let Err(disagreement) = check_agreement(&program, &mut Mix::default()) {
             panic!("{}: {disagreement}", path.display());
         }

@@ -161,11 +161,7 @@ fn a_stopped_point_does_not_disturb_the_next() {
     let source = "int down(int n) { return n > 0 ? 1 + down(n - 1) : 0; }
                   shader main(out int deep, out float o) { deep = down(global_value<gn> * 1000); o = global_value<ga>; }";
     let chain = Chain::new(source).expect("it is a program");
-    let program = Program {
-        source: source.to_owned(),
-        seed: 3,
-        wild: false,
-    };
+    let program = Program::of_text(source);
     let points: Vec<_> = (0..8).map(|number| program.point(number)).collect();
     let run = |points: &[Point]| {
         observe_within(limits(), &chain.programs[0], Engine::Point, points).expect("it runs")

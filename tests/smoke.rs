@@ -4,19 +4,33 @@ use adumbra_fuzz::choices::{Choices, bytes_of_seed};
 use adumbra_fuzz::generate::soup;
 use adumbra_fuzz::oracle::chain::Chain;
 use adumbra_fuzz::oracle::{bytecode, group, source};
-use adumbra_fuzz::targets::{self, TARGETS};
+use adumbra_fuzz::seen::Seen;
+use adumbra_fuzz::targets::{TARGETS, Target};
 use adumbra_fuzz::{Profile, Program};
+use std::path::Path;
 
 fn smoke(name: &str, inputs: u64) {
-    let target = TARGETS
-        .iter()
-        .find(|t| t.name == name)
-        .expect("a target of that name");
+    let target = Target::of_name(name).expect("a target of that name");
+    let mut seen = Seen::default();
     for seed in 0..inputs {
-        targets::run(
-            target.run,
-            &bytes_of_seed(seed, 16 + (seed as usize * 97) % 1_500),
-        );
+        let bytes = bytes_of_seed(seed, 16 + (seed as usize * 97) % 1_500);
+        target.must_hold(&bytes, &mut seen);
+    }
+    println!("{name}: {seen}");
+}
+
+#[test]
+fn what_campaigns_kept_does_no_harm() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    for target in &TARGETS {
+        let mut seen = Seen::default();
+        for entry in std::fs::read_dir(corpus.join(target.name)).expect("a folder for each target")
+        {
+            let path = entry.expect("the folder can be read").path();
+            let bytes = std::fs::read(&path).expect("the input can be read");
+            target.must_hold(&bytes, &mut seen);
+        }
+        assert!(seen.inputs > 10, "{}: {seen}", target.name);
     }
 }
 

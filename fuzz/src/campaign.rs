@@ -1,12 +1,14 @@
 //! Long runs: every oracle on ever new seeds until the time is over or something does not agree.
 
 use crate::choices::bytes_of_seed;
+use crate::feature::Kind;
 use crate::generate::{Profile, Program};
 use crate::mix::Mix;
 use crate::oracle::Disagreement;
 use crate::oracle::batch::{At, check_batch, levels};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::gradients::Compared;
+use crate::seen::Seen;
 use crate::shrink::shrink;
 use crate::targets::TARGETS;
 use adumbra::SimdLevel;
@@ -18,7 +20,7 @@ use std::time::{Duration, Instant};
 const SHRINK_TRIES: usize = 5_000;
 
 /// What a campaign did.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Report {
     /// How long it took.
     pub time: Duration,
@@ -28,8 +30,20 @@ pub struct Report {
     pub gradients: Mix,
     /// How much of their derivatives was compared.
     pub compared: Compared,
-    /// How many texts and files were handed to the targets.
-    pub hostile: usize,
+    /// By target, what its inputs came to.
+    pub targets: [Seen; TARGETS.len()],
+}
+
+impl Default for Report {
+    fn default() -> Report {
+        Report {
+            time: Duration::ZERO,
+            any: Mix::of(Kind::Any),
+            gradients: Mix::of(Kind::Gradient),
+            compared: Compared::default(),
+            targets: Default::default(),
+        }
+    }
 }
 
 impl Report {
@@ -47,12 +61,16 @@ impl fmt::Display for Report {
         let seconds = self.time.as_secs_f64();
         writeln!(
             f,
-            "{programs} programs and {} hostile inputs in {seconds:.1} s",
-            self.hostile
+            "{programs} programs and {} inputs of targets in {seconds:.1} s",
+            self.targets.iter().map(|seen| seen.inputs).sum::<usize>()
         )?;
         writeln!(f, "of all kinds: {}", self.any)?;
         writeln!(f, "to be differentiated: {}", self.gradients)?;
-        write!(f, "{}", self.compared)
+        write!(f, "{}", self.compared)?;
+        for (target, seen) in TARGETS.iter().zip(&self.targets) {
+            write!(f, "\ntarget {}: {seen}", target.name)?;
+        }
+        Ok(())
     }
 }
 
@@ -129,7 +147,7 @@ fn one(seed: u64, report: &mut Report) -> Result<(), String> {
         any,
         gradients,
         compared,
-        hostile,
+        targets,
         ..
     } = report;
     checked(&Program::of_seed(seed, Profile::ANY), |program| {
@@ -138,10 +156,10 @@ fn one(seed: u64, report: &mut Report) -> Result<(), String> {
     checked(&Program::of_seed(seed, Profile::GRADIENT), |program| {
         check_gradients(program, gradients, compared)
     })?;
-    for target in TARGETS {
+    for (target, seen) in TARGETS.iter().zip(targets) {
         let bytes = bytes_of_seed(seed, 64 + (seed % 1500) as usize);
-        *hostile += 1;
-        caught(|| (target.run)(&bytes)).map_err(|what| format!("{}: {what}", target.name))?;
+        seen.inputs += 1;
+        caught(|| (target.run)(&bytes, seen)).map_err(|what| format!("{}: {what}", target.name))?;
     }
     Ok(())
 }

@@ -5,17 +5,23 @@
 //!
 //! - The tests `agreement`, `gradients` and `smoke` of the root package run a bounded number of programs.
 //! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600` runs everything for as long as one likes and prints its mix.
-//! - `cargo fuzz run --fuzz-dir fuzz/targets -s none source` runs one of the five targets ([`targets`]) under libFuzzer; it needs
-//!   `cargo install cargo-fuzz`, but no nightly compiler. The others are `ir_text`, `bytecode`, `gradients` and `group`.
+//! - `fuzz/targets/run source 600` runs one of the five targets ([`targets`]) under libFuzzer for so many seconds; the others are `ir_text`,
+//!   `bytecode`, `gradients` and `group`. It begins from `fuzz/corpus` and keeps there what covers most; `cargo fuzz run --fuzz-dir
+//!   fuzz/targets -s none source` does the same without that, for those who have cargo-fuzz.
 //!
 //! A program that was found to disagree goes into `fuzz/regressions` once it is mended.
 
+pub mod bundle;
 pub mod campaign;
 pub mod choices;
+pub mod feature;
 pub mod generate;
 pub mod mix;
 pub mod oracle;
+pub mod seeds;
+pub mod seen;
 pub mod shrink;
+pub mod signature;
 pub mod targets;
 
 pub use generate::{Point, Profile, Program};

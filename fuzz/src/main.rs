@@ -3,10 +3,12 @@
 //! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600 [--seed N]` runs every oracle on ever new seeds and prints what it ran.
 //! - `cargo run --release -p adumbra-fuzz -- batch --programs 1000000 [--seed N]` holds chunks of points against single points.
 //! - `cargo run --release -p adumbra-fuzz -- show SEED` prints the program that a seed stands for.
+//! - `cargo run --release -p adumbra-fuzz -- seeds TARGET FOLDER` writes what a target under libFuzzer begins from.
 
 use adumbra_fuzz::oracle::batch::At;
-use adumbra_fuzz::{Profile, Program, campaign};
+use adumbra_fuzz::{Profile, Program, campaign, seeds};
 use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words[..] {
         ["show", seed] => seed.parse().ok().map(show),
+        ["seeds", target, folder] => Some(write_seeds(target, Path::new(folder))),
         ["campaign", "--seconds", seconds] => seconds.parse().ok().map(|s| run(s, 0)),
         ["campaign", "--seconds", seconds, "--seed", seed] => {
             let numbers = seconds.parse().ok().zip(seed.parse().ok());
@@ -28,7 +31,9 @@ fn main() -> ExitCode {
         _ => None,
     };
     done.unwrap_or_else(|| {
-        eprintln!("usage: adumbra-fuzz campaign --seconds N [--seed N] | batch --programs N [--seed N] | show SEED");
+        eprintln!(
+            "usage: adumbra-fuzz campaign --seconds N [--seed N] | batch --programs N [--seed N] | show SEED | seeds TARGET FOLDER"
+        );
         ExitCode::from(2)
     })
 }
@@ -36,6 +41,25 @@ fn main() -> ExitCode {
 fn show(seed: u64) -> ExitCode {
     print!("{}", Program::of_seed(seed, Profile::ANY).source);
     ExitCode::SUCCESS
+}
+
+fn write_seeds(target: &str, folder: &Path) -> ExitCode {
+    let written = seeds::of(target).and_then(|seeds| {
+        for (number, seed) in seeds.iter().enumerate() {
+            std::fs::write(folder.join(format!("seed{number}")), seed)?;
+        }
+        Ok(seeds.len())
+    });
+    match written {
+        Ok(count) => {
+            println!("{count} seeds");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn run(seconds: u64, seed: u64) -> ExitCode {

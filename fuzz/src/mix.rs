@@ -1,94 +1,22 @@
-//! What a campaign really ran.
-//!
-//! A feature counts when a point *executed* it, not when the program's text has it. A campaign asserts its mix, so that it cannot pass by
-//! running nothing of interest.
+//! What a campaign really ran, and whether that was enough: it cannot pass by running nothing of interest.
 
+use crate::feature::{Feature, Features, Kind};
 use adumbra_ir::module::InstKind;
 use adumbra_ir::{Module, Op};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Programs after which every row of the op table is expected to have occurred.
+/// Programs after which every row of the op table is expected to have occurred, and nearly all of the library.
 const PROGRAMS_FOR_ALL_ROWS: usize = 1_000;
 
-macro_rules! features {
-    ($($(#[doc = $doc:literal])+ $feature:ident = $name:literal,)*) => {
-        /// Something that a program did at a point.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Feature {
-            $($(#[doc = $doc])+ $feature,)*
-        }
-
-        impl Feature {
-            /// Every feature.
-            pub const ALL: &[Feature] = &[$(Feature::$feature,)*];
-
-            /// As the table calls it.
-            pub const fn name(self) -> &'static str {
-                match self { $(Feature::$feature => $name,)* }
-            }
-        }
-    };
-}
-
-features! {
-    /// A loop turned more than once.
-    Loop = "loop, more than one turn",
-    /// Two points of one program turned a loop a different number of times.
-    Divergence = "loop, turns differ by point",
-    /// A function was called.
-    Call = "call",
-    /// A function called itself.
-    Recursion = "recursion",
-    /// A function wrote to an argument of its caller.
-    Inout = "out or inout argument",
-    /// An array was read or written.
-    Array = "array",
-    /// A texture was sampled with a partial other than zero.
-    Sample = "sample, partials not zero",
-    /// A shadow was read with `ddx` or `ddy`.
-    Shadow = "ddx or ddy",
-    /// A closure was made.
-    Closure = "closure",
-    /// An output had a shadow other than zero.
-    Derivative = "output, shadow not zero",
-    /// A fault was reported that the point survived.
-    Fault = "fault survived",
-    /// The point was stopped.
-    Stop = "point stopped",
-}
-
-/// A set of features.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Features(u32);
-
-impl Features {
-    /// Adds a feature.
-    pub fn insert(&mut self, feature: Feature) {
-        self.0 |= 1 << feature as u32;
-    }
-
-    /// Adds a feature if something holds.
-    pub fn insert_if(&mut self, feature: Feature, holds: bool) {
-        if holds {
-            self.insert(feature);
-        }
-    }
-
-    /// Whether it has the feature.
-    pub fn has(self, feature: Feature) -> bool {
-        self.0 & 1 << feature as u32 != 0
-    }
-
-    /// Adds all of another set.
-    pub fn extend(&mut self, other: Features) {
-        self.0 |= other.0;
-    }
-}
+/// How much of the library that is, in a hundred of its names.
+const LEAST_LIBRARY: f64 = 90.0;
 
 /// How often programs did what, and how often their outputs said nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mix {
+    /// What the programs were made for.
+    pub kind: Kind,
     /// Programs that were run.
     pub programs: usize,
     /// Points that they were run on, all together.
@@ -99,13 +27,25 @@ pub struct Mix {
     pub zero: usize,
     /// The rows of the op table that the programs are made of.
     pub rows: BTreeSet<Op>,
+    /// The functions of the library that they call.
+    pub library: BTreeSet<String>,
     counts: [usize; Feature::ALL.len()],
 }
 
 impl Mix {
-    /// Counts a program that did this at some of its points.
+    /// To count programs that were made for this.
+    pub fn of(kind: Kind) -> Mix {
+        Mix {
+            kind,
+            ..Mix::default()
+        }
+    }
+
+    /// Counts a program that did this at some of its points, or is written with it.
     pub fn program(&mut self, module: &Module, features: Features) {
         self.programs += 1;
+        let library = module.functions.iter().filter(|f| f.library);
+        self.library.extend(library.map(|f| f.name.clone()));
         let regions = module.functions.iter().flat_map(|f| &f.regions);
         for inst in regions.flat_map(|r| &r.insts) {
             if let InstKind::Op(op) = inst.kind {
@@ -134,30 +74,34 @@ impl Mix {
         percent(self.counts[feature as usize], self.programs)
     }
 
-    /// Why the campaign says too little, if it does: at least a fifth of the programs must loop, call, use arrays, write arguments, and
-    /// sample with partials; at most a fifth of the points may give NaN or nothing but zeros; every row of the op table must occur.
+    /// Why the campaign says too little, if it does: a feature has less than its least share, a row of the op table or much of the library
+    /// is missing, or more than a fifth of the points give NaN or nothing but zeros.
     pub fn hollow(&self) -> Option<String> {
-        let wanted = [
-            Feature::Loop,
-            Feature::Call,
-            Feature::Array,
-            Feature::Inout,
-            Feature::Sample,
-        ];
-        for feature in wanted {
-            if self.percent(feature) < 20.0 {
+        for &feature in Feature::ALL {
+            if self.percent(feature) < feature.least(self.kind) {
                 return Some(format!("too few programs: {}\n{self}", feature.name()));
             }
         }
-        let missing = Op::ALL.iter().find(|op| !self.rows.contains(op));
-        if let (Some(op), true) = (missing, self.programs >= PROGRAMS_FOR_ALL_ROWS) {
-            return Some(format!("no program has the row {}\n{self}", op.info().name));
+        if self.programs >= PROGRAMS_FOR_ALL_ROWS {
+            if let Some(op) = Op::ALL.iter().find(|op| !self.rows.contains(op)) {
+                return Some(format!("no program has the row {}\n{self}", op.info().name));
+            }
+            if percent(self.library.len(), library_size()) < LEAST_LIBRARY {
+                let mut names = adumbra_stdlib::names();
+                let missing = names.find(|name| !self.library.contains(*name));
+                let missing = missing.unwrap_or_default();
+                return Some(format!("too little of the library, as {missing}\n{self}"));
+            }
         }
         if percent(self.nan + self.zero, self.points) > 20.0 {
             return Some(format!("too many points give NaN or zeros\n{self}"));
         }
         None
     }
+}
+
+fn library_size() -> usize {
+    adumbra_stdlib::names().count()
 }
 
 fn percent(part: usize, whole: usize) -> f64 {
@@ -172,10 +116,17 @@ impl fmt::Display for Mix {
         } = self;
         writeln!(
             f,
-            "{programs} programs, {points} points, {rows} of {all} rows"
+            "{programs} programs, {points} points, {rows} of {all} rows, {} of {} functions of the library",
+            self.library.len(),
+            library_size()
         )?;
         for &feature in Feature::ALL {
-            writeln!(f, "  {:5.1} %  {}", self.percent(feature), feature.name())?;
+            let (percent, least) = (self.percent(feature), feature.least(self.kind));
+            writeln!(
+                f,
+                "  {percent:5.1} %  {} (at least {least} %)",
+                feature.name()
+            )?;
         }
         writeln!(
             f,
@@ -206,11 +157,20 @@ mod tests {
         mix.point([1.0]);
         assert_eq!(mix.hollow(), None);
 
-        let mut still = mix.clone();
-        for _ in 0..5 {
-            still.program(&module, Features::default());
+        // So many programs without a feature bring it below its least share.
+        for &feature in Feature::ALL {
+            let least = feature.least(Kind::Any);
+            let without = (100.0 / least) as usize;
+            let mut still = mix.clone();
+            let mut others = Features::default();
+            let rest = Feature::ALL.iter().filter(|other| **other != feature);
+            rest.for_each(|&other| others.insert(other));
+            for _ in 0..without {
+                still.program(&module, others);
+            }
+            let why = still.hollow();
+            assert!(why.is_some_and(|why| why.contains(feature.name())));
         }
-        assert!(still.hollow().is_some_and(|why| why.contains("16.7 %")));
 
         mix.point([0.0, -0.0]);
         mix.point([1.0, f32::NAN]);

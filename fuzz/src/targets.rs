@@ -2,12 +2,11 @@
 
 use crate::choices::Choices;
 use crate::generate::{Profile, Program, soup};
-use crate::mix::Mix;
 use crate::oracle::chain::{Chain, NoChain, check_gradients};
-use crate::oracle::gradients::Compared;
 use crate::oracle::{
     bytecode as bytes_oracle, group as group_oracle, ir_text as ir_oracle, source as source_oracle,
 };
+use crate::seen::Seen;
 use adumbra_ir::text::{self, Spans};
 
 /// A target. Bytes that make it give an error are a finding, and so are those that make it panic.
@@ -15,8 +14,8 @@ use adumbra_ir::text::{self, Spans};
 pub struct Target {
     /// Its name as a fuzz target.
     pub name: &'static str,
-    /// What it does with bytes.
-    pub run: fn(&[u8]) -> Result<(), String>,
+    /// What it does with bytes, which it counts.
+    pub run: fn(&[u8], &mut Seen) -> Result<(), String>,
 }
 
 /// Every target.
@@ -43,33 +42,45 @@ pub const TARGETS: [Target; 5] = [
     },
 ];
 
-/// Calls a target, and panics with its report if it finds something.
-pub fn run(target: fn(&[u8]) -> Result<(), String>, bytes: &[u8]) {
-    if let Err(report) = target(bytes) {
-        panic!("{report}");
+impl Target {
+    /// The target of that name.
+    pub fn of_name(name: &str) -> Option<&'static Target> {
+        TARGETS.iter().find(|target| target.name == name)
+    }
+
+    /// Calls it.
+    ///
+    /// # Panics
+    /// With its report, if it finds something.
+    pub fn must_hold(&self, bytes: &[u8], seen: &mut Seen) {
+        seen.inputs += 1;
+        if let Err(report) = (self.run)(bytes, seen) {
+            panic!("{}: {report}", self.name);
+        }
     }
 }
 
-/// Source text: the bytes as they are, tokens in any order, or a program with some of its tokens changed.
+/// Source text: the bytes as they are (a [bundle](crate::bundle)), tokens in any order, or a program with some of its tokens changed.
 ///
 /// # Errors
 /// What the oracle says.
-pub fn source(bytes: &[u8]) -> Result<(), String> {
+fn source(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let text = match kind {
         0 => String::from_utf8_lossy(rest).into_owned(),
         1 => soup::tokens(rest),
         _ => soup::mutated(rest),
     };
-    let found = source_oracle::check(&text);
-    found.map(|_| ()).map_err(|what| format!("{what}\n{text}"))
+    let fate = source_oracle::check(&text).map_err(|what| format!("{what}\n{text}"))?;
+    seen.fate(fate.name());
+    Ok(())
 }
 
 /// IR text: the bytes as they are, or the IR of a program with some of its tokens changed.
 ///
 /// # Errors
 /// What the oracle says.
-pub fn ir_text(bytes: &[u8]) -> Result<(), String> {
+fn ir_text(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let (head, rest) = rest.split_at(rest.len().min(24));
     let text = match kind {
@@ -84,8 +95,9 @@ pub fn ir_text(bytes: &[u8]) -> Result<(), String> {
             soup::mutate(&text, IR_TOKENS, &mut Choices::new(head))
         }
     };
-    let found = ir_oracle::check(&text);
-    found.map(|_| ()).map_err(|what| format!("{what}\n{text}"))
+    let fate = ir_oracle::check(&text).map_err(|what| format!("{what}\n{text}"))?;
+    seen.fate(fate.name());
+    Ok(())
 }
 
 /// Words of IR text that a mutation may put in.
@@ -138,23 +150,34 @@ const IR_TOKENS: &[&str] = &[
     "inout",
     "unused",
     "array",
+    "array_zero",
+    "array_copy",
+    "array_resize",
+    "sample",
+    "message",
+    "index",
 ];
 
-/// Bytecode: the bytes as they are, or a program's file with some of its bytes changed, in several ways since compiling takes longest.
+/// Bytecode: the bytes as they are and behind a right head, or a program's file with some of its bytes changed, in several ways since
+/// compiling takes longest.
 ///
 /// # Errors
 /// What the oracle says.
-pub fn bytecode(bytes: &[u8]) -> Result<(), String> {
+fn bytecode(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
     const WAYS: usize = 16;
     let (kind, rest) = kind(bytes);
     if kind == 0 {
-        return bytes_oracle::check(rest).map(|_| ());
+        for file in [rest, &bytes_oracle::headed(rest)] {
+            seen.fate(bytes_oracle::check(file)?.name());
+        }
+        return Ok(());
     }
     let (head, rest) = rest.split_at(rest.len() / 4);
     let file = chain(rest)?.programs[kind - 1].to_bytecode();
     let mut choices = Choices::new(head);
     for _ in 0..WAYS {
-        bytes_oracle::check(&bytes_oracle::mutate(&file, &mut choices))?;
+        let fate = bytes_oracle::check(&bytes_oracle::mutate(&file, &mut choices))?;
+        seen.fate(fate.name());
     }
     Ok(())
 }
@@ -163,9 +186,9 @@ pub fn bytecode(bytes: &[u8]) -> Result<(), String> {
 ///
 /// # Errors
 /// What the oracle says.
-pub fn gradients(bytes: &[u8]) -> Result<(), String> {
+fn gradients(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
     let program = Program::generate(bytes, Profile::GRADIENT);
-    let found = check_gradients(&program, &mut Mix::default(), &mut Compared::default());
+    let found = check_gradients(&program, &mut seen.programs, &mut seen.compared);
     found.map_err(|disagreement| disagreement.to_string())
 }
 
@@ -173,8 +196,11 @@ pub fn gradients(bytes: &[u8]) -> Result<(), String> {
 ///
 /// # Errors
 /// What the oracle says.
-pub fn group(bytes: &[u8]) -> Result<(), String> {
-    group_oracle::check(bytes).map(|_| ())
+fn group(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
+    let compared = group_oracle::check(bytes)?;
+    seen.fates("wires", compared.wires);
+    seen.fates("points run by hand", compared.points);
+    Ok(())
 }
 
 fn chain(bytes: &[u8]) -> Result<Chain, String> {

@@ -1,12 +1,12 @@
 //! Whether properties hold: compiles their expressions and evaluates them at random points.
 
 use crate::draw::{Random, Variables, fill, layout};
-use crate::signature::signatures;
 use crate::suite::{Function, Property, VARIABLES};
 use adumbra::{
     Compiler, Evaluator, Globals, Instance, NoTextures, Options, Outcome, Program, Scalar, Sources,
 };
 use adumbra_fuzz::Point;
+use adumbra_fuzz::signature::signatures;
 use std::sync::Arc;
 
 /// A program with what evaluates it.

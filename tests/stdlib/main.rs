@@ -27,8 +27,10 @@ mod suite;
 mod vectors;
 
 use adumbra_fuzz::oracle::gradients::{self, Compared};
+use adumbra_fuzz::signature::signatures;
 use check::{Compiled, show};
 use draw::{Random, Variables};
+use signature::Called;
 use std::collections::BTreeSet;
 use suite::Function;
 
@@ -87,7 +89,7 @@ fn every_function_has_properties() {
 fn every_function_compiles() {
     let mut errors = Vec::new();
     for function in functions() {
-        for signature in signature::signatures(function.name) {
+        for signature in signatures(function.name) {
             let variables = signature.read(&function);
             errors.extend(Compiled::shader(&signature.shader(), &variables, "").err());
         }
@@ -189,6 +191,6 @@ fn finite_arguments_give_finite_results() {
 
 /// Shaders that call each function of the name whose arguments can be drawn, and what is drawn for them.
 fn calls(function: &Function) -> impl Iterator<Item = (String, Variables)> {
-    let signatures = signature::signatures(function.name).into_iter();
+    let signatures = signatures(function.name).into_iter();
     signatures.filter_map(|signature| Some((signature.shader(), signature.variables(function)?)))
 }

@@ -2,7 +2,7 @@
 //!
 //! `ADUMBRA_BLESS=1 cargo test --test stdlib pages` writes them anew; without that, this sees that they are up to date.
 
-use crate::signature::signatures;
+use adumbra_fuzz::signature::signatures;
 use adumbra_stdlib::{Entry, subjects};
 use std::fmt::Write;
 use std::path::Path;

@@ -1,67 +1,40 @@
-//! Files, structs, functions, the shader.
+//! What stands at the top of texts: textures, resources, constants, functions.
 
-use super::expression::home;
-use super::scope::{Function, Mode, Parameter, Struct, Ty};
+use super::scope::{Function, Mode, Parameter, Ty};
 use super::{Generator, Place};
+use crate::feature::Feature;
+
+/// The most texts that a program includes.
+const MAX_TEXTS: usize = 3;
 
 impl Generator<'_> {
-    /// The whole file.
+    /// All texts. The shader stands in the last one, which includes the others.
     pub(super) fn file(&mut self) {
         self.textures = self.choices.weighted(&[2, 6, 2]);
         for i in 0..self.textures {
             self.line(&format!("texture2d g{i};"));
         }
-        for _ in 0..self.choices.weighted(&[3, 4, 3]) {
+        self.resources = self.choices.weighted(&[5, 2, 2]);
+        for i in 0..self.resources {
+            self.line(&format!("shader_resource r{i};"));
+        }
+        for _ in 0..self.choices.weighted(&[3, 3, 5]) {
             self.structure_item();
+            self.maybe_part();
         }
         for _ in 0..self.choices.weighted(&[4, 3, 2]) {
             self.constant_item();
         }
         for _ in 0..self.choices.weighted(&[1, 3, 4, 3, 2]) {
             self.function_item();
+            self.maybe_part();
         }
         self.shader();
     }
 
-    /// A struct, and a function that makes one from a float.
-    fn structure_item(&mut self) {
-        let name = self.name("S");
-        let mut members = Vec::new();
-        for i in 0..self.choices.between(1, 4) {
-            members.push((format!("m{i}"), self.member_type()));
-        }
-        self.line(&format!("struct {name} {{"));
-        for (member, ty) in &members {
-            let text = ty.text(&self.structs);
-            self.line(&format!("    {text} {member}{};", ty.suffix()));
-        }
-        self.line("};");
-        self.line(&format!("{name} make_{name}(float seed) {{"));
-        self.line(&format!("    {name} made;"));
-        for (member, ty) in &members {
-            let value = match ty {
-                Ty::Float => "seed * 0.75".to_owned(),
-                Ty::Vector(n) => format!("seed * float{n}(0.5{})", ", 0.25".repeat(n - 1)),
-                Ty::Int => "(int)(seed * 4.0)".into(),
-                Ty::Bool => "seed > 0.0".into(),
-                Ty::Struct(i) => format!("make_{}(seed)", self.structs[*i].name),
-                _ => continue,
-            };
-            self.line(&format!("    made.{member} = {value};"));
-        }
-        self.line("    return made;");
-        self.line("}");
-        self.structs.push(Struct { name, members });
-    }
-
-    fn member_type(&mut self) -> Ty {
-        match self.choices.weighted(&[8, 5, 2, 1, 3, 2]) {
-            1 => Ty::Vector(self.choices.between(2, 4) as usize),
-            2 => Ty::Int,
-            3 => Ty::Bool,
-            4 if !self.structs.is_empty() => Ty::Struct(self.choices.below(self.structs.len())),
-            5 => Ty::Array(Box::new(Ty::Float), self.choices.between(2, 5) as usize),
-            _ => Ty::Float,
+    fn maybe_part(&mut self) {
+        if self.texts.len() < MAX_TEXTS && self.choices.one_in(12) {
+            self.part();
         }
     }
 
@@ -88,36 +61,33 @@ impl Generator<'_> {
 
     /// A type that parameters and variables may have.
     pub(super) fn variable_type(&mut self) -> Ty {
-        match self.choices.weighted(&[10, 7, 4, 2, 2, 3, 1]) {
+        match self.choices.weighted(&[10, 7, 4, 2, 2, 5, 1, 2]) {
             1 => Ty::Vector(self.choices.between(2, 4) as usize),
             2 => Ty::Int,
             3 => Ty::Uint,
             4 => Ty::Bool,
             5 if !self.structs.is_empty() => Ty::Struct(self.choices.below(self.structs.len())),
             6 => Ty::Closure,
+            7 => Ty::Matrix(self.choices.between(2, 4) as usize),
             _ => Ty::Float,
         }
-    }
-
-    /// The type of a local array.
-    pub(super) fn array_type(&mut self) -> Ty {
-        let element = match self.choices.weighted(&[6, 2, 2, 2]) {
-            1 => Ty::Vector(3),
-            2 => Ty::Int,
-            3 if !self.structs.is_empty() => Ty::Struct(self.choices.below(self.structs.len())),
-            _ => Ty::Float,
-        };
-        Ty::Array(Box::new(element), self.choices.between(2, 8) as usize)
     }
 
     fn parameter(&mut self) -> Parameter {
         let name = self.name("p");
         if self.choices.one_in(9) {
-            let n = self.choices.between(3, 4) as usize;
             return Parameter {
                 name,
-                ty: Ty::Array(Box::new(Ty::Float), n),
+                ty: self.array_type(),
                 mode: *self.choices.pick(&[Mode::In, Mode::InOut, Mode::Out]),
+                default: false,
+            };
+        }
+        if self.resources > 0 && self.choices.one_in(9) {
+            return Parameter {
+                name,
+                ty: Ty::Resource,
+                mode: Mode::In,
                 default: false,
             };
         }
@@ -135,7 +105,7 @@ impl Generator<'_> {
     }
 
     fn function_item(&mut self) {
-        let result = match self.choices.weighted(&[2, 10, 4, 2, 1, 2, 1]) {
+        let result = match self.choices.weighted(&[2, 10, 4, 2, 1, 2, 1, 2, 1, 1]) {
             0 => None,
             2 => Some(Ty::Vector(self.choices.between(2, 4) as usize)),
             3 => Some(Ty::Int),
@@ -144,6 +114,9 @@ impl Generator<'_> {
                 Some(Ty::Struct(self.choices.below(self.structs.len())))
             }
             6 => Some(Ty::Uint),
+            7 => Some(Ty::Matrix(self.choices.between(2, 4) as usize)),
+            8 => Some(self.array_type()),
+            9 => Some(Ty::Closure),
             _ => Some(Ty::Float),
         };
         let mut parameters: Vec<Parameter> = Vec::new();
@@ -153,7 +126,8 @@ impl Generator<'_> {
         if result.is_none() && parameters.iter().all(|p| p.mode == Mode::In) {
             parameters[0].mode = Mode::InOut;
         }
-        let recursive = result.is_some() && self.choices.one_in(3);
+        let is_value = result.as_ref().is_some_and(|ty| !ty.is_array());
+        let recursive = is_value && self.choices.one_in(3);
         if recursive {
             parameters.push(Parameter {
                 name: "levels".into(),
@@ -229,9 +203,10 @@ impl Generator<'_> {
             self.scope.declare(&p.name, &p.ty, writable);
         }
         let result = match &function.result {
-            Some(ty) => ty.text(&self.structs),
+            Some(ty) => format!("{}{}", ty.text(&self.structs), ty.suffix()),
             None => "void".into(),
         };
+        self.begin(&function.name);
         let head = format!("{result} {}({})", function.name, parameters.join(", "));
         if !function.parameters.iter().any(|p| p.default) && self.choices.one_in(5) {
             self.line(&format!("{head};"));
@@ -246,117 +221,28 @@ impl Generator<'_> {
             ..Place::default()
         };
         for p in &function.parameters {
-            if p.mode == Mode::Out && !matches!(p.ty, Ty::Array(..)) && self.choices.percent(70) {
+            if p.mode == Mode::Out && !p.ty.is_array() && self.choices.percent(70) {
                 let value = self.kept(&p.ty, 2);
                 self.line(&format!("{} = {value};", p.name));
             }
         }
+        if let Some(ty) = function.result.as_ref().filter(|ty| ty.is_array()) {
+            self.declaration(ty, 2);
+            self.note(Feature::Whole);
+        }
         for _ in 0..self.choices.between(0, 4) {
             self.statement();
         }
-        if let Some(ty) = &function.result {
-            let value = self.kept(ty, 3);
-            self.line(&format!("return {value};"));
+        if function.result.is_some() {
+            let own = self.place.own.clone().filter(|_| self.choices.percent(60));
+            let leave = match own.and_then(|own| self.call_itself(&own, 2)) {
+                Some(call) => format!("return {call};"),
+                None => self.returned(3),
+            };
+            self.line(&leave);
         }
         self.indent -= 1;
         self.line("}");
         self.scope.leave(mark);
-    }
-
-    /// The shader. What the mix of a campaign asks for is put into most of them.
-    fn shader(&mut self) {
-        let mut parameters = Vec::new();
-        if self.choices.one_in(3) {
-            parameters.push("float gain = 0.75".to_owned());
-            self.scope.declare("gain", &Ty::Float, false);
-        }
-        if self.profile.inputs {
-            for i in 0..self.choices.between(1, 4) {
-                let (ty, default) = match self.choices.weighted(&[5, 3, 2, 1, 2]) {
-                    1 => {
-                        let n = self.choices.between(2, 4) as usize;
-                        (Ty::Vector(n), format!(" = float{n}(0.375)"))
-                    }
-                    2 => (Ty::Int, " = 2".to_owned()),
-                    3 => (Ty::Bool, " = true".to_owned()),
-                    4 => (Ty::Closure, String::new()),
-                    _ => (Ty::Float, " = 0.625".to_owned()),
-                };
-                let name = format!("i{i}");
-                parameters.push(format!("{} {name}{default}", ty.text(&self.structs)));
-                self.scope.declare(&name, &ty, false);
-            }
-        }
-        let mut outputs = vec![("o0".to_owned(), Ty::Float)];
-        for i in 1..=self.choices.between(0, 3) {
-            let ty = match self.choices.one_in(8) {
-                true => Ty::Closure,
-                false => self.variable_type(),
-            };
-            outputs.push((format!("o{i}"), ty));
-        }
-        for (name, ty) in &outputs {
-            parameters.push(format!("out {} {name}", ty.text(&self.structs)));
-        }
-        self.line(&format!("shader main({}) {{", parameters.join(", ")));
-        self.indent += 1;
-        self.place = Place {
-            times: 1,
-            cost: 1,
-            ..Place::default()
-        };
-        for ty in [Ty::Float, Ty::Vector(3)] {
-            self.declaration(&ty, 2);
-        }
-        if self.choices.percent(50) {
-            self.array();
-        }
-        if self.choices.percent(40) {
-            self.call_statement();
-        }
-        for _ in 0..self.choices.between(1, 4) {
-            self.statement();
-        }
-        if self.choices.percent(45) {
-            self.repetition();
-        }
-        if self.choices.percent(50) {
-            self.sampling();
-        }
-        for _ in 0..self.choices.between(0, 3) {
-            self.statement();
-        }
-        for (i, (name, ty)) in outputs.iter().enumerate() {
-            let value = match i {
-                0 => self.summary(),
-                _ => self.kept(ty, 3),
-            };
-            self.line(&format!("{name} = {value};"));
-            self.scope.declare(name, ty, true);
-        }
-        self.indent -= 1;
-        self.line("}");
-    }
-
-    /// A float that hangs on everything in scope.
-    fn summary(&mut self) -> String {
-        let floats: Vec<String> = self
-            .scope
-            .visible()
-            .filter(|v| v.ty == Ty::Float)
-            .map(|v| v.name.clone())
-            .collect();
-        let mut terms = Vec::new();
-        for (i, name) in floats.iter().rev().take(6).enumerate() {
-            terms.push(format!("{:?} * {name}", 0.5 + 0.125 * i as f64));
-        }
-        for _ in 0..2 {
-            terms.push(self.kept(&Ty::Float, 2));
-        }
-        let sum = super::expression::Expr {
-            text: format!("({})", terms.join(" + ")),
-            range: home(&Ty::Float).widened(2.0),
-        };
-        self.fit(sum, &Ty::Float, home(&Ty::Float)).text
     }
 }

@@ -4,20 +4,36 @@
 //! the step budget stops), and does something with its globals. Values are kept tame by [`range`], so that outputs say something:
 //! NaN everywhere would agree with anything.
 
+mod apply;
+mod array;
+mod closure;
 mod expression;
+mod fit;
 pub mod graph;
 mod item;
+mod library;
+mod matrix;
+mod message;
 mod point;
 mod range;
 mod reach;
+mod repetition;
 mod rows;
 mod scope;
+mod shader;
 pub mod soup;
 mod statement;
+mod structure;
+mod switch;
+mod texture;
+mod vector;
 
 pub use point::{GlobalValue, GlobalVariable, Point, globals, point};
 
+use crate::bundle::MARK;
 use crate::choices::{Choices, bytes_of_seed};
+use crate::feature::{Feature, Features, Kind};
+use adumbra_ir::Module;
 use scope::{Function, Scope, Struct, Ty};
 use std::fmt::Write;
 
@@ -33,6 +49,14 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What its programs are for.
+    pub fn kind(self) -> Kind {
+        match self.shadows {
+            true => Kind::Any,
+            false => Kind::Gradient,
+        }
+    }
+
     /// Everything that the language has.
     pub const ANY: Profile = Profile {
         shadows: true,
@@ -63,12 +87,14 @@ const MAX_EXPRESSIONS: usize = 400;
 /// A generated program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// Its text. The shader is called `main`.
+    /// Its text, with those that it includes: a [bundle](crate::bundle). The shader is called `main`.
     pub source: String,
     /// Names the sequence of its points.
     pub seed: u64,
     /// Whether points may be wild.
     pub wild: bool,
+    /// By function, what the generator wrote into it.
+    written: Vec<(String, Features)>,
 }
 
 impl Program {
@@ -76,11 +102,34 @@ impl Program {
     pub fn generate(bytes: &[u8], profile: Profile) -> Program {
         let mut choices = Choices::new(&bytes[..bytes.len().min(MAX_BYTES)]);
         let seed = u64::from(choices.word());
+        let mut generator = Generator::new(choices, profile);
         Program {
-            source: Generator::new(choices, profile).program(),
+            source: generator.program(),
             seed,
             wild: profile.wild,
+            written: generator.written,
         }
+    }
+
+    /// A program that somebody wrote, to be run on wild points.
+    pub fn of_text(source: impl Into<String>) -> Program {
+        Program {
+            source: source.into(),
+            seed: 0,
+            wild: true,
+            written: Vec::new(),
+        }
+    }
+
+    /// What the generator wrote into those functions that the module has kept.
+    pub fn written(&self, module: &Module) -> Features {
+        let mut all = Features::default();
+        for (function, features) in &self.written {
+            if module.functions.iter().any(|f| f.name == *function) {
+                all.extend(*features);
+            }
+        }
+        all
     }
 
     /// The program that a seed stands for.
@@ -128,7 +177,12 @@ struct Generator<'a> {
     structs: Vec<Struct>,
     functions: Vec<Function>,
     textures: usize,
+    resources: usize,
     scope: Scope,
+    /// Texts to be included, in the order in which they were written.
+    texts: Vec<String>,
+    /// By function, what was written into it; the last is the one around.
+    written: Vec<(String, Features)>,
     /// How many names were made.
     names: usize,
     /// How many expressions may still be made.
@@ -146,7 +200,10 @@ impl<'a> Generator<'a> {
             structs: Vec::new(),
             functions: Vec::new(),
             textures: 0,
+            resources: 0,
             scope: Scope::default(),
+            texts: Vec::new(),
+            written: Vec::new(),
             names: 0,
             budget: MAX_EXPRESSIONS,
             place: Place::default(),
@@ -154,9 +211,39 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn program(mut self) -> String {
+    /// The bundle of all texts.
+    fn program(&mut self) -> String {
         self.file();
-        self.out
+        let mut bundle = std::mem::take(&mut self.out);
+        for (i, text) in self.texts.iter().enumerate() {
+            let _ = write!(bundle, "{MARK}{}\n{text}", text_name(i));
+        }
+        bundle
+    }
+
+    /// Puts what was written so far into a text of its own, which is included.
+    fn part(&mut self) {
+        let name = text_name(self.texts.len());
+        self.texts.push(std::mem::take(&mut self.out));
+        self.line(&format!("#include \"{name}\""));
+        if self.choices.one_in(4) {
+            // Named twice it counts once.
+            let again = text_name(self.choices.below(self.texts.len()));
+            self.line(&format!("#include \"{again}\""));
+        }
+    }
+
+    /// Notes something that is written into the function around.
+    fn note(&mut self, feature: Feature) {
+        if let Some((_, features)) = self.written.last_mut() {
+            features.insert(feature);
+        }
+    }
+
+    /// Begins a function: what is noted from now on is about it.
+    fn begin(&mut self, function: &str) {
+        self.written
+            .push((function.to_owned(), Features::default()));
     }
 
     /// Appends a line.
@@ -174,6 +261,11 @@ impl<'a> Generator<'a> {
     fn wild(&mut self, n: usize) -> bool {
         self.profile.wild && self.choices.one_in(n)
     }
+}
+
+/// What the included text of that number is called.
+fn text_name(number: usize) -> String {
+    format!("part{number}.adu")
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! What an expression can reach: functions to call, variables and their parts.
 
 use super::Generator;
-use super::expression::{COMPONENTS, Expr, home};
+use super::expression::{COMPONENTS, Expr};
+use super::fit::home;
 use super::range::Range;
 use super::scope::{Function, Mode, Ty};
+use crate::feature::Feature;
 
 /// About how many steps a program may cost.
-const MAX_STEPS: u64 = 1000;
+pub(super) const MAX_STEPS: u64 = 1000;
 
 impl Generator<'_> {
     /// A call of a function that returns this type, or a leaf where there is none.
@@ -47,7 +49,7 @@ impl Generator<'_> {
     }
 
     /// A call of the function around, one level deeper while there are levels left.
-    fn call_itself(&mut self, own: &Function, depth: u32) -> Option<String> {
+    pub(super) fn call_itself(&mut self, own: &Function, depth: u32) -> Option<String> {
         let ty = own.result.clone()?;
         if !self.callable(own) {
             return None;
@@ -71,8 +73,7 @@ impl Generator<'_> {
     /// Whether there is something in scope for every argument that must be a place.
     fn callable(&self, f: &Function) -> bool {
         f.parameters.iter().all(|p| {
-            let array = matches!(p.ty, Ty::Array(..));
-            (p.mode == Mode::In && !array) || self.has_path(&p.ty, p.mode != Mode::In)
+            (p.mode == Mode::In && !p.ty.is_array()) || self.has_path(&p.ty, p.mode != Mode::In)
         })
     }
 
@@ -85,7 +86,7 @@ impl Generator<'_> {
                 break;
             }
             arguments.push(match (p.mode, &p.ty) {
-                (Mode::In, ty) if !matches!(ty, Ty::Array(..)) => self.kept(ty, depth),
+                (Mode::In, ty) if !ty.is_array() => self.kept(ty, depth),
                 (mode, ty) => self
                     .path(ty, mode != Mode::In, 1)
                     .expect("a callable function's arguments are in scope"),
@@ -120,12 +121,23 @@ impl Generator<'_> {
         }
         // Recent variables first: they hang on more.
         let recent = self.choices.below(able.len().min(256));
-        let (mut text, mut at) = able[able.len() - 1 - recent].clone();
-        while at != *ty {
-            at = match (&at, ty) {
+        let (text, from) = able[able.len() - 1 - recent].clone();
+        Some(self.down(text, &from, ty, depth))
+    }
+
+    /// From a place of one type to a part of it of another, which it must hold; indices are at most `depth` deep.
+    pub(super) fn down(&mut self, mut text: String, from: &Ty, to: &Ty, depth: u32) -> String {
+        let mut at = from.clone();
+        while at != *to {
+            let next = match (&at, to) {
                 (Ty::Vector(n), Ty::Float) => {
-                    let component = self.choices.pick(&COMPONENTS[..*n]);
-                    text = format!("{text}.{component}");
+                    if depth > 0 && self.choices.one_in(6) {
+                        let index = self.index(*n, depth - 1);
+                        text = format!("{text}[{index}]");
+                    } else {
+                        let component = self.choices.pick(&COMPONENTS[..*n]);
+                        text = format!("{text}.{component}");
+                    }
                     Ty::Float
                 }
                 (Ty::Vector(n), Ty::Vector(m)) => {
@@ -141,11 +153,17 @@ impl Generator<'_> {
                     text = format!("{text}.{swizzle}");
                     Ty::Vector(*m)
                 }
+                (Ty::Matrix(n), _) => {
+                    self.note(Feature::Matrix);
+                    let row = self.index(*n, depth);
+                    text = format!("{text}[{row}]");
+                    Ty::Vector(*n)
+                }
                 (Ty::Struct(i), _) => {
                     let members: Vec<(String, Ty)> = self.structs[*i]
                         .members
                         .iter()
-                        .filter(|(_, member)| member.holds(ty, &self.structs))
+                        .filter(|(_, member)| member.holds(to, &self.structs))
                         .cloned()
                         .collect();
                     let (name, member) = self.choices.pick(&members).clone();
@@ -157,10 +175,22 @@ impl Generator<'_> {
                     text = format!("{text}[{index}]");
                     (**element).clone()
                 }
+                (Ty::Sized(element, n), _) => {
+                    let index = self.index_below(n, depth);
+                    text = format!("{text}[{index}]");
+                    (**element).clone()
+                }
                 _ => unreachable!("a type holds only itself and its parts"),
             };
+            match (&at, &next) {
+                (Ty::Struct(_), Ty::Struct(_)) => self.note(Feature::NestedStruct),
+                (Ty::Array(..) | Ty::Sized(..), Ty::Struct(_)) => self.note(Feature::StructArray),
+                (Ty::Array(..) | Ty::Sized(..), Ty::Array(..)) => self.note(Feature::NestedArray),
+                _ => {}
+            }
+            at = next;
         }
-        Some(text)
+        text
     }
 
     /// An index into `n` elements: a constant, or computed and within bounds, nearly always.
@@ -175,6 +205,18 @@ impl Generator<'_> {
         match n.is_power_of_two() {
             true => format!("{} & {}", e.text, n - 1),
             false => format!("({} % {n} + {n}) % {n}", e.text),
+        }
+    }
+
+    /// An index into an array of as many elements as a variable says: within bounds unless there are none, nearly always.
+    fn index_below(&mut self, length: &str, depth: u32) -> String {
+        if depth == 0 || self.choices.percent(40) {
+            return self.choices.below(2).to_string();
+        }
+        let e = self.expression(&Ty::Int, depth - 1);
+        match self.wild(8) {
+            true => e.text,
+            false => format!("({} % {length} + {length}) % {length}", e.text),
         }
     }
 }

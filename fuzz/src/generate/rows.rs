@@ -76,6 +76,11 @@ impl WrittenRow {
             .is_some_and(|at| usage[..at].chars().all(|c| c.is_alphanumeric()) && at > 0)
     }
 
+    /// Whether it is noise, whose last operand chooses one of many.
+    pub(super) fn is_noise(&self) -> bool {
+        self.op.info().usage.ends_with(", seed)")
+    }
+
     /// Where the row is tame for an operand: where its test points are, within ±16.
     pub(super) fn domain(&self, operand: usize) -> Range {
         match self.op.info().test.get(operand) {
@@ -141,6 +146,8 @@ pub(super) struct Rows {
     pub(super) smooth: Vec<WrittenRow>,
     /// With jumps, or from something that has no derivative.
     pub(super) jumping: Vec<WrittenRow>,
+    /// Noise, smooth or not.
+    pub(super) noise: Vec<WrittenRow>,
 }
 
 impl Rows {
@@ -155,6 +162,7 @@ impl Rows {
                 continue;
             };
             match info.class {
+                _ if row.is_noise() => rows.noise.push(row),
                 Class::Linear => rows.linear.push(row),
                 Class::Smooth | Class::Kink => rows.smooth.push(row),
                 Class::Jump | Class::Discrete => rows.jumping.push(row),

@@ -13,12 +13,18 @@ pub(super) enum Ty {
     Float,
     /// `float2`, `float3`, `float4`.
     Vector(usize),
+    /// `float2x2`, `float3x3`, `float4x4`.
+    Matrix(usize),
     /// A struct of the program, by its number.
     Struct(usize),
     /// That many elements.
     Array(Box<Ty>, usize),
+    /// As many elements as an int variable of the program says: its name.
+    Sized(Box<Ty>, String),
     /// `closure`.
     Closure,
+    /// `shader_resource`.
+    Resource,
 }
 
 /// A struct of the program.
@@ -116,7 +122,7 @@ impl Scope {
 }
 
 impl Ty {
-    /// As the program writes it; an array's length comes after the name.
+    /// As the program writes it; an array's lengths come after the name.
     pub(super) fn text(&self, structs: &[Struct]) -> String {
         match self {
             Ty::Bool => "bool".into(),
@@ -124,45 +130,68 @@ impl Ty {
             Ty::Uint => "uint".into(),
             Ty::Float => "float".into(),
             Ty::Vector(n) => format!("float{n}"),
+            Ty::Matrix(n) => format!("float{n}x{n}"),
             Ty::Struct(i) => structs[*i].name.clone(),
-            Ty::Array(element, _) => element.text(structs),
+            Ty::Array(element, _) | Ty::Sized(element, _) => element.text(structs),
             Ty::Closure => "closure".into(),
+            Ty::Resource => "shader_resource".into(),
         }
     }
 
-    /// What is written after a variable's name: an array's length.
+    /// What is written after a variable's name: an array's lengths.
     pub(super) fn suffix(&self) -> String {
         match self {
-            Ty::Array(_, n) => format!("[{n}]"),
+            Ty::Array(element, n) => format!("[{n}]{}", element.suffix()),
+            Ty::Sized(element, n) => format!("[{n}]{}", element.suffix()),
             _ => String::new(),
         }
+    }
+
+    /// Whether it is an array.
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self, Ty::Array(..) | Ty::Sized(..))
     }
 
     /// Whether it is an array or holds one.
     pub(super) fn has_arrays(&self, structs: &[Struct]) -> bool {
         match self {
-            Ty::Array(..) => true,
             Ty::Struct(i) => {
                 let mut members = structs[*i].members.iter();
                 members.any(|(_, ty)| ty.has_arrays(structs))
             }
-            _ => false,
+            _ => self.is_array(),
         }
     }
 
-    /// Whether some part of it (or all) has the wanted type; parts of vectors are its components and swizzles.
+    /// How many numbers it has; those of one element if it is sized while shading.
+    pub(super) fn size(&self, structs: &[Struct]) -> usize {
+        match self {
+            Ty::Vector(n) => *n,
+            Ty::Matrix(n) => n * n,
+            Ty::Struct(i) => {
+                let members = structs[*i].members.iter();
+                members.map(|(_, ty)| ty.size(structs)).sum()
+            }
+            Ty::Array(element, n) => n * element.size(structs),
+            Ty::Sized(element, _) => element.size(structs),
+            _ => 1,
+        }
+    }
+
+    /// Whether some part of it (or all) has the wanted type; parts of vectors are their components and swizzles, of matrices their rows.
     pub(super) fn holds(&self, wanted: &Ty, structs: &[Struct]) -> bool {
         if self == wanted {
             return true;
         }
         match (self, wanted) {
             (Ty::Vector(_), Ty::Float) => true,
-            (Ty::Vector(n), Ty::Vector(m)) => m <= n,
+            (Ty::Vector(n) | Ty::Matrix(n), Ty::Vector(m)) => m <= n,
+            (Ty::Matrix(_), Ty::Float) => true,
             (Ty::Struct(i), _) => structs[*i]
                 .members
                 .iter()
                 .any(|(_, ty)| ty.holds(wanted, structs)),
-            (Ty::Array(element, _), _) => element.holds(wanted, structs),
+            (Ty::Array(element, _) | Ty::Sized(element, _), _) => element.holds(wanted, structs),
             _ => false,
         }
     }

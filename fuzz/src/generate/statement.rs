@@ -1,42 +1,11 @@
-//! Statements.
+//! Statements: which one comes next, declarations, assignments, branches, calls, leaving.
 
 use super::Generator;
 use super::range::Range;
 use super::scope::{Function, Mode, Ty};
 
 /// How deep statements nest.
-const MAX_DEPTH: u32 = 3;
-
-/// How deep loops nest.
-const MAX_LOOPS: u32 = 2;
-
-/// About how often a loop turns.
-const TURNS: u64 = 4;
-
-/// What is written around a loop's statements.
-struct Loop {
-    /// Lines before them.
-    head: Vec<String>,
-    /// The line behind them.
-    tail: String,
-    /// Variables that they can read.
-    counters: Vec<(String, Ty)>,
-}
-
-impl Loop {
-    fn of<const N: usize>(head: [String; N], tail: &str) -> Loop {
-        Loop {
-            head: head.into(),
-            tail: tail.to_owned(),
-            counters: Vec::new(),
-        }
-    }
-
-    fn counting(mut self, counter: String, ty: Ty) -> Loop {
-        self.counters.push((counter, ty));
-        self
-    }
-}
+pub(super) const MAX_DEPTH: u32 = 3;
 
 impl Generator<'_> {
     /// One statement.
@@ -44,7 +13,13 @@ impl Generator<'_> {
         if self.budget == 0 || self.choices.exhausted() {
             return;
         }
-        match self.choices.weighted(&[10, 12, 5, 8, 7, 7, 3, 4, 4, 5, 2]) {
+        match self
+            .choices
+            .weighted(&[10, 12, 5, 8, 7, 7, 3, 4, 4, 5, 2, 5, 4, 2, 2, 1])
+        {
+            0 if self.resources > 0 && self.choices.one_in(8) => {
+                self.declaration(&Ty::Resource, 1);
+            }
             0 => {
                 let ty = self.variable_type();
                 self.declaration(&ty, 3);
@@ -58,7 +33,12 @@ impl Generator<'_> {
             7 => self.store(),
             8 => self.sampling(),
             9 => self.leave_early(),
-            _ => self.block_with_hidden_names(),
+            10 => self.block_with_hidden_names(),
+            11 => self.switch(),
+            12 => self.message(),
+            13 => self.sized_array(),
+            14 => self.copy(),
+            _ => self.library_statement(),
         }
     }
 
@@ -66,7 +46,8 @@ impl Generator<'_> {
     pub(super) fn declaration(&mut self, ty: &Ty, depth: u32) -> String {
         let name = self.name("v");
         let text = ty.text(&self.structs);
-        if matches!(ty, Ty::Array(..)) || self.choices.one_in(9) {
+        let is_plain = ty.is_array() || *ty != Ty::Resource && self.choices.one_in(9);
+        if is_plain {
             self.line(&format!("{text} {name}{};", ty.suffix()));
             self.scope.declare(&name, ty, true);
             return name;
@@ -102,23 +83,8 @@ impl Generator<'_> {
         c
     }
 
-    /// What a variable can be declared with: a struct's members in braces, or an expression.
-    fn initialiser(&mut self, ty: &Ty, depth: u32) -> String {
-        let members = match ty {
-            Ty::Struct(i) => self.structs[*i].members.clone(),
-            _ => return self.kept(ty, depth),
-        };
-        if ty.has_arrays(&self.structs) {
-            return self.kept(ty, depth);
-        }
-        let values: Vec<String> = members
-            .iter()
-            .map(|(_, ty)| self.initialiser(ty, depth.saturating_sub(1)))
-            .collect();
-        format!("{{ {} }}", values.join(", "))
-    }
-
-    fn assign(&mut self) {
+    /// Something that can be written is.
+    pub(super) fn assign(&mut self) {
         let ty = self.variable_type();
         match self.path(&ty, true, 2) {
             Some(place) => {
@@ -176,7 +142,7 @@ impl Generator<'_> {
     }
 
     /// At least one statement and at most `most`, in a scope of their own.
-    fn block(&mut self, most: i64) {
+    pub(super) fn block(&mut self, most: i64) {
         self.indent += 1;
         self.place.depth += 1;
         let mark = self.scope.enter();
@@ -187,85 +153,6 @@ impl Generator<'_> {
         self.scope.leave(mark);
         self.place.depth -= 1;
         self.indent -= 1;
-    }
-
-    /// A loop of any form. How often it turns depends on the point, mostly.
-    pub(super) fn repetition(&mut self) {
-        if self.place.loops >= MAX_LOOPS || self.place.depth >= MAX_DEPTH {
-            return self.assign();
-        }
-        let mark = self.scope.enter();
-        let Loop {
-            head,
-            tail,
-            counters,
-        } = match self.wild(200) {
-            true => Loop::of(["while (true) {".to_owned()], "}"),
-            false => self.counted(),
-        };
-        for line in head {
-            self.line(&line);
-        }
-        // To write a counter is left to the loop.
-        for (counter, ty) in &counters {
-            self.scope.declare(counter, ty, false);
-        }
-        let times = self.place.times;
-        self.place.times = times * TURNS;
-        self.place.cost += self.place.times;
-        self.place.loops += 1;
-        self.block(3);
-        self.place.loops -= 1;
-        self.place.times = times;
-        self.line(&tail);
-        self.scope.leave(mark);
-    }
-
-    /// A loop that ends.
-    fn counted(&mut self) -> Loop {
-        let i = self.name("i");
-        let turns = self.turns();
-        let made = match self.choices.below(6) {
-            0 | 1 => Loop::of([format!("for (int {i} = 0; {i} < {turns}; ++{i}) {{")], "}"),
-            2 => {
-                let condition = self.condition(2);
-                let head = format!("while ({i}-- > 0 && {condition}) {{");
-                Loop::of([format!("int {i} = {turns};"), head], "}")
-            }
-            3 => {
-                let condition = self.condition(2);
-                let tail = format!("}} while (++{i} < {turns} && {condition});");
-                Loop::of([format!("int {i} = 0;"), "do {".to_owned()], &tail)
-            }
-            4 => {
-                let j = self.name("i");
-                let head = format!("for (int {i} = 0, {j} = 4; {i} < {turns}; ++{i}, --{j}) {{");
-                Loop::of([head], "}").counting(j, Ty::Int)
-            }
-            _ => {
-                let end = self.expression(&Ty::Float, 2);
-                let end = self.fit(end, &Ty::Float, Range::new(0.5, 1.5)).text;
-                let head = format!("for (float {i} = 0.0; {i} < {end}; {i} += 0.25) {{");
-                return Loop::of([head], "}").counting(i, Ty::Float);
-            }
-        };
-        made.counting(i, Ty::Int)
-    }
-
-    /// How often a loop turns: a number, or something that depends on the point.
-    fn turns(&mut self) -> String {
-        match self.choices.below(4) {
-            0 => self.choices.between(1, 6).to_string(),
-            1 => {
-                let n = self.expression(&Ty::Int, 2);
-                self.fit(n, &Ty::Int, Range::new(1.0, 4.0)).text
-            }
-            _ => {
-                let x = self.expression(&Ty::Float, 2);
-                let x = self.fit(x, &Ty::Float, Range::new(0.5, 6.5)).text;
-                format!("((int){x})")
-            }
-        }
     }
 
     /// A call that is a statement, of a function that writes to its arguments if there is one.
@@ -283,13 +170,18 @@ impl Generator<'_> {
         let callee = self.choices.pick(&writing).clone();
         for p in &callee.parameters {
             let place = p.mode != Mode::In;
-            if (place || matches!(p.ty, Ty::Array(..))) && self.path(&p.ty, place, 0).is_none() {
+            if (place || p.ty.is_array()) && self.path(&p.ty, place, 0).is_none() {
                 self.declaration(&p.ty, 2);
                 // An initialised constant is no place.
                 if place && self.path(&p.ty, true, 0).is_none() {
                     let name = self.name("v");
-                    let text = p.ty.text(&self.structs);
-                    self.line(&format!("{text} {name}{};", p.ty.suffix()));
+                    let (text, suffix) = (p.ty.text(&self.structs), p.ty.suffix());
+                    // A resource cannot begin without a value.
+                    let value = match p.ty {
+                        Ty::Resource => format!(" = {}", self.leaf(&p.ty).text),
+                        _ => String::new(),
+                    };
+                    self.line(&format!("{text} {name}{suffix}{value};"));
                     self.scope.declare(&name, &p.ty, true);
                 }
             }
@@ -301,69 +193,6 @@ impl Generator<'_> {
         }
         let call = format!("{}({})", callee.name, arguments.join(", "));
         self.line(&format!("{call};"));
-    }
-
-    /// A local array, filled in a loop or by an initialiser.
-    pub(super) fn array(&mut self) {
-        let ty = self.array_type();
-        let Ty::Array(element, n) = &ty else {
-            return;
-        };
-        let (element, n) = ((**element).clone(), *n);
-        let name = self.name("w");
-        let text = ty.text(&self.structs);
-        if self.choices.one_in(2) || self.place.loops >= MAX_LOOPS {
-            let count = self.choices.between(1, n as i64);
-            let values: Vec<String> = (0..count).map(|_| self.kept(&element, 2)).collect();
-            self.line(&format!(
-                "{text} {name}[{n}] = {{ {} }};",
-                values.join(", ")
-            ));
-            self.scope.declare(&name, &ty, true);
-        } else {
-            self.line(&format!("{text} {name}[{n}];"));
-            let counter = self.name("i");
-            let mark = self.scope.enter();
-            self.scope.declare(&counter, &Ty::Int, false);
-            let times = self.place.times;
-            self.place.times = times * n as u64;
-            self.place.cost += self.place.times;
-            let value = self.kept(&element, 3);
-            self.place.times = times;
-            self.scope.leave(mark);
-            self.scope.declare(&name, &ty, true);
-            self.line(&format!(
-                "for (int {counter} = 0; {counter} < {n}; ++{counter}) {{"
-            ));
-            self.line(&format!("    {name}[{counter}] = {value};"));
-            self.line("}");
-        }
-        // Something is read back, so that the array is no dead store.
-        let index = self.index(n, 2);
-        let read = self.name("v");
-        let text = element.text(&self.structs);
-        self.line(&format!("{text} {read} = {name}[{index}];"));
-        self.scope.declare(&read, &element, true);
-    }
-
-    /// An element of some array is set.
-    fn store(&mut self) {
-        let arrays: Vec<(String, Ty, usize)> = self
-            .scope
-            .visible()
-            .filter(|v| v.writable)
-            .filter_map(|v| match &v.ty {
-                Ty::Array(element, n) => Some((v.name.clone(), (**element).clone(), *n)),
-                _ => None,
-            })
-            .collect();
-        if arrays.is_empty() {
-            return self.array();
-        }
-        let (name, element, n) = self.choices.pick(&arrays).clone();
-        let index = self.index(n, 3);
-        let value = self.kept(&element, 3);
-        self.line(&format!("{name}[{index}] = {value};"));
     }
 
     /// A texture is sampled where the program then stands.
@@ -383,16 +212,24 @@ impl Generator<'_> {
         let leave = match (self.place.loops > 0, self.choices.below(3)) {
             (true, 0) => "break;".to_owned(),
             (true, 1) => "continue;".into(),
-            _ => match self.place.result.clone() {
-                Some(ty) => {
-                    let value = self.kept(&ty, 2);
-                    format!("return {value};")
-                }
-                None if self.choices.one_in(4) => "return;".into(),
-                None => return self.assign(),
-            },
+            _ if self.place.result.is_some() => self.returned(2),
+            _ if self.choices.one_in(4) => "return;".into(),
+            _ => return self.assign(),
         };
         self.line(&format!("if ({condition}) {leave}"));
+    }
+
+    /// The `return` of the function around.
+    pub(super) fn returned(&mut self, depth: u32) -> String {
+        let value = match self.place.result.clone() {
+            Some(ty) if ty.is_array() => {
+                let array = self.path(&ty, false, 1);
+                array.expect("what gives an array begins with one")
+            }
+            Some(ty) => self.kept(&ty, depth),
+            None => return "return;".to_owned(),
+        };
+        format!("return {value};")
     }
 
     /// A block that declares a name of the scope around anew.

@@ -8,12 +8,14 @@ use super::chain::{compiler, features, layout, observe_within, place, shown_word
 use super::modes::{MODES, run};
 use super::observed::{Extent, Observed};
 use super::reference::{Recorder, limits};
+use crate::bundle;
 use crate::choices::next;
 use crate::generate::{Point, Program};
-use crate::mix::{Feature, Features, Mix};
+use crate::feature::{Feature, Features};
+use crate::mix::Mix;
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, Engine, Evaluator, Host, Instance, MAX_WIDTH,
-    MessageId, Outcome, SampleRequest, Sampled, SimdLevel, Sources,
+    MessageId, Outcome, SampleRequest, Sampled, SimdLevel,
 };
 use adumbra_ir::eval::Shadows;
 use std::sync::Arc;
@@ -77,8 +79,8 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
     let mut lot = program.seed;
     let mode = &MODES[next(&mut lot) as usize % MODES.len()];
-    let sources = Sources::new("fuzz.adu", program.source.as_str());
-    let compiled = compiler(mode).compile(&sources);
+    let compiled =
+        bundle::sources(&program.source).and_then(|sources| compiler(mode).compile(&sources));
     let compiled =
         compiled.map_err(|no| report(None, format!("{}\n{no}", super::chain::REFUSED)))?;
     let width = match next(&mut lot) % 3 {

@@ -1,9 +1,10 @@
 //! Any bytes as a bytecode file: they are refused, or they are a program that ends.
 
-use super::chain::observe;
+use super::chain::{compiler, observe};
+use super::modes::MODES;
 use crate::choices::Choices;
 use crate::generate::{Point, point};
-use adumbra::{Engine, Program};
+use adumbra::{Engine, Program, Sources};
 
 /// Bytes of a file before its payload: magic, version, checksum.
 const HEADER: usize = 16;
@@ -15,6 +16,16 @@ pub enum Fate {
     Refused,
     /// They were run.
     Run,
+}
+
+impl Fate {
+    /// As tables call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fate::Refused => "refused",
+            Fate::Run => "run",
+        }
+    }
 }
 
 /// Reads, lists, runs and writes bytes.
@@ -66,6 +77,14 @@ pub fn mutate(file: &[u8], choices: &mut Choices) -> Vec<u8> {
         }
     }
     seal(file.get(..8).unwrap_or_default(), &payload)
+}
+
+/// A file of this version with that payload, which only validation can refuse.
+pub fn headed(payload: &[u8]) -> Vec<u8> {
+    let empty = Sources::new("empty.adu", "shader main() {}");
+    let program = compiler(&MODES[0]).compile(&empty);
+    let file = program.expect("a shader without statements is one");
+    seal(&file.to_bytecode()[..8], payload)
 }
 
 /// A file of magic and version, the payload's checksum (FNV-1a, 64 bits), and the payload.

@@ -6,8 +6,10 @@ use super::modes::{self, MODES, Mode};
 use super::observed::{Extent, Observed, Output};
 use super::reference::{Recorder, limits};
 use super::suspended::observe_suspended;
+use crate::bundle;
+use crate::feature::{Feature, Features};
 use crate::generate::{Point, Program, globals};
-use crate::mix::{Feature, Features, Mix};
+use crate::mix::Mix;
 use adumbra::{
     Compiler, Engine, Evaluator, Faults, Globals, GlobalsLayout, Instance, Options, OutputView,
     Sources,
@@ -64,13 +66,13 @@ pub fn compiler(mode: &Mode) -> Compiler {
 }
 
 impl Chain {
-    /// Compiles a text in every mode.
+    /// Compiles a [bundle](crate::bundle) of texts in every mode.
     ///
     /// # Errors
     /// If the text has errors, or a stage breaks an invariant.
     pub fn new(source: &str) -> Result<Chain, NoChain> {
-        let sources = Sources::new("fuzz.adu", source);
         let refused = |findings: adumbra::Findings| NoChain::Refused(findings.to_string());
+        let sources = bundle::sources(source).map_err(refused)?;
         let lowered = compiler(&MODES[0]).lowered(&sources).map_err(refused)?;
         Chain::of(lowered, |mode| compiler(mode).compile(&sources))
     }
@@ -260,6 +262,12 @@ pub(super) fn features(observed: &Observed, tally: &Tally) -> Features {
     features.insert_if(Feature::Inout, tally.writes > 0);
     features.insert_if(Feature::Array, tally.accesses > 0);
     features.insert_if(Feature::Sample, partials.any(is_nonzero));
+    let levels = observed
+        .requests
+        .iter()
+        .filter(|(_, level)| level.is_some());
+    features.insert_if(Feature::Level, levels.count() > 0);
+    features.insert_if(Feature::Message, !observed.messages.is_empty());
     features.insert_if(Feature::Shadow, tally.reads > 0);
     features.insert_if(
         Feature::Closure,
@@ -292,7 +300,7 @@ pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreem
     let shown = chain.agree(&points).map_err(report)?;
     let survived = chain.survive_bytes(&points[0]);
     survived.map_err(|what| report((0, what)))?;
-    let mut all = Features::default();
+    let mut all = program.written(&chain.lowered);
     let (_, first) = &shown[0];
     for (shown, tally) in &shown {
         mix.point(shown.floats());
@@ -317,8 +325,10 @@ pub fn check_gradients(
     let report = |what| Disagreement::new(program, Some(0), what);
     let shown = chain.agree(&points).map_err(|(_, what)| report(what))?;
     for (shown, tally) in &shown {
+        let mut all = program.written(&chain.lowered);
+        all.extend(features(shown, tally));
         mix.point(shown.floats());
-        mix.program(&chain.lowered, features(shown, tally));
+        mix.program(&chain.lowered, all);
     }
     gradients::check(&chain.compiled[0], &points[0], compared).map_err(report)
 }

@@ -102,7 +102,9 @@ fn traced<F: Number>(module: &Module, point: &eval::Point<F>) -> Traced {
             push(slot.float, slot.shadows[0], slot.shadows[1]);
         }
     }
-    for r in requests.iter().take(MAX_REQUESTS) {
+    // Where the program says the level, u and v need no shadows.
+    let asking = requests.iter().filter(|r| r.level.is_none());
+    for r in asking.take(MAX_REQUESTS) {
         push(r.u, r.dudx, r.dudy);
         push(r.v, r.dvdx, r.dvdy);
     }

@@ -7,6 +7,7 @@ use super::chain::{self, Chain, NoChain};
 use super::modes::MODES;
 use super::observed::{Extent, Observed, Output};
 use super::reference::{Recorder, limits};
+use crate::bundle;
 use crate::choices::Choices;
 use crate::generate::graph::{Face, Feed, Graph, converted};
 use crate::generate::{Point, Profile, Program};
@@ -46,13 +47,15 @@ pub fn check(bytes: &[u8]) -> Result<Compared, String> {
             Program::generate(part, Profile::UNIT)
         })
         .collect();
-    let texts: Vec<Sources> = (shaders.iter())
-        .map(|shader| Sources::new("unit.adu", shader.source.as_str()))
-        .collect();
     let described = |what: String, graph: &Graph| {
         let texts: Vec<&str> = shaders.iter().map(|s| s.source.as_str()).collect();
         format!("{what}\n{graph:#?}\n{}", texts.join("\n// ---\n"))
     };
+    let refused = |e| described(format!("refused though generated: {e}"), &Graph::default());
+    let texts: Result<Vec<Sources>, _> = (shaders.iter())
+        .map(|shader| bundle::sources(&shader.source))
+        .collect();
+    let texts = texts.map_err(refused)?;
 
     // Without derivatives.
     let off = &MODES[MODES.len() - 1];
@@ -60,8 +63,7 @@ pub fn check(bytes: &[u8]) -> Result<Compared, String> {
         .iter()
         .map(|t| chain::compiler(off).compile(t))
         .collect();
-    let alone = alone
-        .map_err(|e| described(format!("refused though generated: {e}"), &Graph::default()))?;
+    let alone = alone.map_err(refused)?;
     let faces: Vec<Face> = alone.iter().map(|program| face(program)).collect();
     let graph = Graph::generate(&mut choices, &faces);
     let group = group(&graph, &faces, &texts, &alone);

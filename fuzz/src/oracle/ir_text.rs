@@ -19,6 +19,17 @@ pub enum Fate {
     Run,
 }
 
+impl Fate {
+    /// As tables call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fate::Unreadable => "no IR",
+            Fate::Invalid => "invalid",
+            Fate::Run => "run",
+        }
+    }
+}
+
 /// Reads, verifies, prints, compiles and runs a text.
 ///
 /// # Errors

@@ -5,6 +5,7 @@ use adumbra_ir::eval::Outcome;
 use adumbra_ir::host::{
     ClosureArena, ClosureNode, ClosureRef, Fault, Faults, SampleRequest, leaving,
 };
+use adumbra_ir::module::ClosureShape;
 use adumbra_ir::{Module, Scalar};
 use std::fmt::{Debug, Write};
 
@@ -88,7 +89,8 @@ impl Observed {
                 shadows: slot.shadows.map(f32::to_bits),
             });
             if ty == Scalar::Closure {
-                closures.push(tree(&outcome.closures, ClosureRef::from_word(slot.word)));
+                let root = ClosureRef::from_word(slot.word);
+                closures.push(tree(&module.closures, &outcome.closures, root));
             }
         }
         Observed::new(outputs, host, &outcome.faults, closures)
@@ -178,7 +180,7 @@ fn request_bits(r: &SampleRequest) -> Request {
 }
 
 /// A closure's tree, parents before children; what is beyond [`MAX_NODES`] is left out.
-fn tree(arena: &ClosureArena, root: ClosureRef) -> String {
+fn tree(shapes: &[ClosureShape], arena: &ClosureArena, root: ClosureRef) -> String {
     let (mut words, mut open) = (Vec::new(), vec![root]);
     for _ in 0..MAX_NODES {
         let Some(next) = open.pop() else {
@@ -188,7 +190,16 @@ fn tree(arena: &ClosureArena, root: ClosureRef) -> String {
             None => words.push(0),
             Some(ClosureNode::Leaf { shape, args }) => {
                 words.extend([1, shape.0]);
-                words.extend(arena.args(args));
+                // Handles say where a closure happens to lie.
+                let mut args = arena.args(args).iter().copied();
+                for ty in &shapes[shape.index()].params {
+                    ty.for_each_scalar(&mut |scalar| match (scalar, args.next()) {
+                        (Scalar::Closure, Some(handle)) => {
+                            open.push(ClosureRef::from_word(handle));
+                        }
+                        (_, word) => words.extend(word),
+                    });
+                }
             }
             Some(ClosureNode::Add(a, b)) => {
                 words.push(2);
@@ -214,6 +225,7 @@ fn tree(arena: &ClosureArena, root: ClosureRef) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adumbra_ir::Type;
     use adumbra_ir::module::ClosureId;
 
     fn observed(value: f32, shadow: f32) -> Observed {
@@ -248,15 +260,24 @@ mod tests {
 
     #[test]
     fn trees_are_compared_by_shape_not_by_place() {
+        let shape = |ty| ClosureShape {
+            name: String::new(),
+            params: vec![Type::Scalar(ty)],
+        };
+        let shapes = [Scalar::I32, Scalar::Closure].map(shape);
         let mut arena = ClosureArena::default();
-        let unused = arena.leaf(ClosureId(1), [9]);
+        let inner = arena.leaf(ClosureId(0), [9]);
+        let coat = arena.leaf(ClosureId(1), [inner.word()]);
         let a = arena.leaf(ClosureId(0), [7]);
-        let sum = arena.add(a, unused);
+        let sum = arena.add(a, coat);
         let mut other = ClosureArena::default();
         let b = other.leaf(ClosureId(0), [7]);
-        let c = other.leaf(ClosureId(1), [9]);
+        let inner = other.leaf(ClosureId(0), [9]);
+        let c = other.leaf(ClosureId(1), [inner.word()]);
         let again = other.add(b, c);
-        assert_eq!(tree(&arena, sum), tree(&other, again));
-        assert_ne!(tree(&arena, sum), tree(&arena, a));
+        assert_eq!(tree(&shapes, &arena, sum), tree(&shapes, &other, again));
+        assert_ne!(tree(&shapes, &arena, sum), tree(&shapes, &arena, coat));
+        let changed = other.leaf(ClosureId(1), [b.word()]);
+        assert_ne!(tree(&shapes, &arena, coat), tree(&shapes, &other, changed));
     }
 }

@@ -1,5 +1,4 @@
+//! Hostile bytecode files and changed files of programs, from validation to run. What is checked stands in `fuzz/src/targets.rs`.
 #![no_main]
 
-use adumbra_fuzz::targets;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::run(targets::bytecode, bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| adumbra_fuzz_targets::run("bytecode", bytes));

@@ -1,5 +1,4 @@
+//! Generated shaders wired to one another, which must do what they do one by one. What is checked stands in `fuzz/src/targets.rs`.
 #![no_main]
 
-use adumbra_fuzz::targets;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::run(targets::group, bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| adumbra_fuzz_targets::run("group", bytes));

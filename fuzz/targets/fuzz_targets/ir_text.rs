@@ -1,5 +1,4 @@
+//! Hostile IR text and changed IR of programs, from the parser to all passes. What is checked stands in `fuzz/src/targets.rs`.
 #![no_main]
 
-use adumbra_fuzz::targets;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::run(targets::ir_text, bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| adumbra_fuzz_targets::run("ir_text", bytes));

@@ -1,0 +1,82 @@
+//! Vectors: made, taken apart, computed with component by component.
+
+use super::Generator;
+use super::expression::{COMPONENTS, Expr};
+use super::range::Range;
+use super::rows::{self, WrittenRow};
+use super::scope::Ty;
+use adumbra_ir::ops::row::Kind;
+
+impl Generator<'_> {
+    /// A vector of that many components.
+    pub(super) fn vector(&mut self, n: usize, depth: u32) -> Expr {
+        let ty = Ty::Vector(n);
+        match self
+            .choices
+            .weighted(&[4, 8, 10, 8, 4, 5, 3, 3, 6, 3, 2, 2, 4, 1])
+        {
+            0 => self.leaf(&ty),
+            1 => {
+                let parts: Vec<Expr> = (0..n).map(|_| self.expression(&Ty::Float, depth)).collect();
+                let texts: Vec<&str> = parts.iter().map(|p| p.text.as_str()).collect();
+                let range = parts.iter().map(|p| p.range).reduce(Range::join);
+                Expr::new(
+                    format!("float{n}({})", texts.join(", ")),
+                    range.unwrap_or(Range::FLOAT),
+                )
+            }
+            2 => self.vector_operator(n, depth),
+            3 => self.vector_row(n, depth),
+            4 => self.call_or_leaf(&ty, depth),
+            5 => self.path_or_leaf(&ty, depth),
+            6 => self.ternary(&ty, depth),
+            7 => {
+                let from = self.choices.between(2, 4) as usize;
+                let v = self.expression(&Ty::Vector(from), depth);
+                let swizzle: String = (0..n)
+                    .map(|_| *self.choices.pick(&COMPONENTS[..from]))
+                    .collect();
+                Expr::new(format!("{}.{swizzle}", v.text), v.range)
+            }
+            8 => self.library(&ty, depth),
+            9 if n == 3 => self.sample_color(depth),
+            10 => self.shadow(&ty, depth),
+            12 => self.vector_of_matrix(n, depth),
+            13 => self.row(&rows::FLOAT.noise, &ty, depth),
+            _ => self.assignment(&ty, depth),
+        }
+    }
+
+    /// `+ − × ÷` on vectors, with a float on one side at times.
+    fn vector_operator(&mut self, n: usize, depth: u32) -> Expr {
+        let operators: Vec<&WrittenRow> = rows::FLOAT
+            .linear
+            .iter()
+            .chain(&rows::FLOAT.smooth)
+            .filter(|row| !row.is_call() && row.operands() == [Kind::Float; 2])
+            .collect();
+        let row = (*self.choices.pick(&operators)).clone();
+        let scalar_side = self.choices.below(4);
+        let (mut texts, mut ranges) = (Vec::new(), Vec::new());
+        for side in 0..2 {
+            let ty = if scalar_side == side + 1 {
+                Ty::Float
+            } else {
+                Ty::Vector(n)
+            };
+            let operand = self.operand(&row, side, &ty, depth);
+            texts.push(operand.text);
+            ranges.push(operand.range);
+        }
+        Expr::new(row.write(&texts), row.image(&ranges))
+    }
+
+    /// A row component by component.
+    fn vector_row(&mut self, n: usize, depth: u32) -> Expr {
+        let row = self.choices.pick(&rows::FLOAT.smooth).clone();
+        if !row.is_call() || row.operands().iter().any(|k| *k != Kind::Float) {
+            return self.vector_operator(n, depth);
+        }
+        self.apply(&row, &Ty::Vector(n), depth)
+    }
+}

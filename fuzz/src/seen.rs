@@ -1,0 +1,56 @@
+//! What the inputs of a target came to: its mix.
+
+use crate::feature::Kind;
+use crate::mix::Mix;
+use crate::oracle::gradients::Compared;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What the inputs of one target came to.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Inputs.
+    pub inputs: usize,
+    /// How often something became of an input, or of what was made from it.
+    pub fates: BTreeMap<&'static str, usize>,
+    /// What generated programs did that were held against differences.
+    pub programs: Mix,
+    /// How much of their derivatives was compared.
+    pub compared: Compared,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen {
+            inputs: 0,
+            fates: BTreeMap::new(),
+            programs: Mix::of(Kind::Gradient),
+            compared: Compared::default(),
+        }
+    }
+}
+
+impl Seen {
+    /// Counts something that became of an input.
+    pub fn fate(&mut self, fate: &'static str) {
+        self.fates(fate, 1);
+    }
+
+    /// The same, so many times.
+    pub fn fates(&mut self, fate: &'static str, count: usize) {
+        *self.fates.entry(fate).or_default() += count;
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} inputs", self.inputs)?;
+        for (fate, count) in &self.fates {
+            write!(f, "; {fate}: {count}")?;
+        }
+        if self.programs.programs > 0 {
+            write!(f, "\n{}\n{}", self.programs, self.compared)?;
+        }
+        Ok(())
+    }
+}
