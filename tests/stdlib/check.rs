@@ -1,6 +1,7 @@
 //! Whether properties hold: compiles their expressions and evaluates them at random points.
 
 use crate::draw::{Random, Variables, fill, layout};
+use crate::signature::Called;
 use crate::suite::{Function, Property, VARIABLES};
 use adumbra::{
     Compiler, Evaluator, Globals, Instance, NoTextures, Options, Outcome, Program, Scalar, Sources,
