@@ -1,4 +1,4 @@
-//! What the cargo-fuzz targets and their smoke tests share: bytes in, what does not agree out.
+//! What the libFuzzer targets and their smoke tests share: bytes in, what does not agree out.
 
 use crate::choices::Choices;
 use crate::generate::{Profile, Program, soup};
