@@ -157,9 +157,12 @@ impl Compiler {
         if let Err(diagnostic) = within_limits(&units) {
             return fail(found, vec![diagnostic]);
         }
+        // Every shader has the host's globals, also where no unit is left in the whole.
+        let globals = of_unit.iter().flatten().next();
         let shell = Shell {
             name: "group".to_owned(),
             span: Span::default(),
+            globals: globals.map_or_else(Vec::new, |module| module.globals.clone()),
             inputs: plan.inputs,
             outputs: plan.outputs,
             results: plan.results,

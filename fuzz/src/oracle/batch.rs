@@ -10,8 +10,8 @@ use super::observed::{Extent, Observed};
 use super::reference::{Recorder, limits};
 use crate::bundle;
 use crate::choices::next;
-use crate::generate::{Point, Program};
 use crate::feature::{Feature, Features};
+use crate::generate::{Point, Program};
 use crate::mix::Mix;
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, Engine, Evaluator, Host, Instance, MAX_WIDTH,

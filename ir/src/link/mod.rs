@@ -59,6 +59,8 @@ pub struct Shell {
     pub name: String,
     /// Where it is described.
     pub span: Span,
+    /// What the host fills, whichever of it units read. The units' own globals are among these, or come behind them.
+    pub globals: Vec<Global>,
     /// What the host may set.
     pub inputs: Vec<Input>,
     /// What it gives back.
@@ -96,7 +98,7 @@ pub fn size(units: &[Unit<'_>]) -> u64 {
 /// # Panics
 /// If a feed or a result refers to what is not there, or a unit to one behind it.
 pub fn link(units: &[Unit<'_>], shell: Shell) -> Module {
-    let mut tables = Tables::default();
+    let mut tables = Tables::new(&shell.globals);
     let entry = tables.reserve(Builder::new(shell.name.as_str(), shell.span).finish());
     let mut builder = Builder::new(shell.name.as_str(), shell.span);
     let params = signature(&mut builder, &shell);
@@ -159,6 +161,7 @@ pub fn bind(module: &Module, constants: &[Option<&[u32]>]) -> Module {
     let shell = Shell {
         name: entry.name.clone(),
         span: entry.span,
+        globals: module.globals.clone(),
         inputs,
         outputs: module.outputs.clone(),
         results: (0..entry.results.len() as u32).map(|k| (0, k)).collect(),

@@ -32,6 +32,17 @@ pub(super) struct Ids {
 }
 
 impl<'a> Tables<'a> {
+    /// Tables of a whole that has these globals.
+    pub(super) fn new(globals: &'a [Global]) -> Tables<'a> {
+        let mut tables = Tables::default();
+        let keys = globals.iter().zip(0..);
+        tables.globals = keys
+            .map(|(global, id)| ((global.name.as_str(), &global.ty), id))
+            .collect();
+        tables.module.globals = globals.to_vec();
+        tables
+    }
+
     /// Adds a function.
     pub(super) fn reserve(&mut self, function: Function) -> FuncId {
         self.module.functions.push(function);

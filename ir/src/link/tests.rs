@@ -128,6 +128,7 @@ fn a_chain_does_what_its_units_do_one_by_one() {
         let shell = Shell {
             name: "group".to_owned(),
             span: Span::default(),
+            globals: Vec::new(),
             inputs: vec![modules[0].inputs[1].clone()],
             outputs: modules[1].outputs.clone(),
             results: (0..5).map(|k| (1, k)).collect(),
@@ -226,6 +227,7 @@ fn returns_leave_the_unit_alone() {
     let shell = Shell {
         name: "group".to_owned(),
         span: Span::default(),
+        globals: Vec::new(),
         inputs: Vec::new(),
         outputs: [module.outputs.clone(), module.outputs.clone()].concat(),
         results: vec![(0, 0), (1, 0)],
@@ -282,6 +284,7 @@ fn look() -> (f32) ^0 {
     let shell = Shell {
         name: "group".to_owned(),
         span: Span::default(),
+        globals: Vec::new(),
         inputs: Vec::new(),
         outputs: vec![output("a"), output("b"), output("c")],
         results: vec![(0, 0), (1, 0), (2, 0)],
