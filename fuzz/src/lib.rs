@@ -8,6 +8,7 @@
 //! - `fuzz/targets/run source 600` runs one of the five targets ([`targets`]) under libFuzzer for so many seconds; the others are `ir_text`,
 //!   `bytecode`, `gradients` and `group`. It begins from `fuzz/corpus` and keeps there what covers most; `cargo fuzz run --fuzz-dir
 //!   fuzz/targets -s none source` does the same without that, for those who have cargo-fuzz.
+//! - `cargo run --release -p adumbra-fuzz -- numerics` holds the rows of the op table against their specs, over all floats ([`numerics`]).
 //!
 //! A program that was found to disagree goes into `fuzz/regressions` once it is mended.
 
@@ -17,6 +18,7 @@ pub mod choices;
 pub mod feature;
 pub mod generate;
 pub mod mix;
+pub mod numerics;
 pub mod oracle;
 pub mod seeds;
 pub mod seen;

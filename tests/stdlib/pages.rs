@@ -17,6 +17,11 @@ fn the_page_of_built_in_functions_is_made_from_the_op_table() {
     is_up_to_date("intrinsics.md", &intrinsics());
 }
 
+#[test]
+fn the_page_of_numerics_is_made_from_the_op_table() {
+    is_up_to_date("numerics.md", &adumbra_fuzz::numerics::page::page());
+}
+
 fn is_up_to_date(page: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs")

@@ -3,6 +3,7 @@
 //! [`row`] says what a row is and holds the tangent formula, [`field`] the vocabularies that rows are written in, [`list`] names all rows;
 //! `algorithm` what engines compute for the transcendental ones; the other files hold the rows themselves by subject.
 
+pub mod accuracy;
 mod algorithm;
 pub mod arithmetic;
 mod carry;

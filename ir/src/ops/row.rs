@@ -108,9 +108,11 @@ pub struct Info {
     pub result: Kind,
     /// Per operand, where to test value and partials.
     pub test: &'static [Interval],
-    /// Greatest error of the value in units in the last place, found over all floats (one operand) or many millions of operands and all
-    /// pairs of special ones; 0 means rounded once, that is at most a half.
+    /// Greatest error of the value in units in the last place, rounded up in its third digit: over all floats (one operand), or as found over
+    /// a thousand million pairs and all pairs of special ones (two). 0 means rounded once, that is at most a half.
     pub ulp: f64,
+    /// Operands at which the error is [`Info::ulp`]; none for rows that round once, and for those that sweeps leave out.
+    pub worst: &'static [f32],
     /// For values that are sums whose terms cancel, how large the terms are: units in the last place are then at least those of that
     /// number. Else 0.
     pub terms: f64,
@@ -134,6 +136,7 @@ impl Info {
         result: Kind::Float,
         test: &[],
         ulp: 0.0,
+        worst: &[],
         terms: 0.0,
         long: false,
     };

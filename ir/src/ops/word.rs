@@ -39,6 +39,7 @@ macro_rules! rows {
                 result: Kind::$result,
                 test: &[],
                 ulp: 0.0,
+                worst: &[],
                 terms: 0.0,
                 long: false,
             };

@@ -2,35 +2,7 @@
 
 use crate::draw::*;
 use adumbra_ir::Op;
-
-/// How far `got` is from `want` in units in the last place of a float near `want`. Zeros of the wrong sign, and whatever should be or should
-/// not be NaN or infinite, are infinitely far; beyond the greatest float the unit stays that of the last binade.
-///
-/// Where terms cancel, a unit is at least that of a float near `terms`.
-fn ulps(got: f32, want: f64, terms: f64) -> f64 {
-    let rounded = want as f32;
-    if want.is_nan() || got.is_nan() {
-        return if want.is_nan() && got.is_nan() {
-            0.0
-        } else {
-            f64::INFINITY
-        };
-    }
-    if want == 0.0 && got == 0.0 {
-        let same = want.is_sign_negative() == got.is_sign_negative();
-        return if same { 0.0 } else { f64::INFINITY };
-    }
-    if got == rounded && (got.is_infinite() || want.is_infinite()) {
-        return 0.0;
-    }
-    let got = match got.is_infinite() {
-        true => 2f64.powi(128).copysign(f64::from(got)),
-        false => f64::from(got),
-    };
-    let size = want.abs().max(terms);
-    let exponent = ((size.to_bits() >> 52 & 0x7ff) as i32 - 1023).clamp(-126, 127);
-    (got - want).abs() / 2f64.powi(exponent - 23)
-}
+use adumbra_ir::ops::accuracy::ulps;
 
 fn check(op: Op, operands: &[f32]) {
     let want = op.spec(&widened(operands));
@@ -144,16 +116,4 @@ fn remainders_reach_their_ends_and_do_not_leave_them() {
         let rest = value(Op::Fract, &[a]);
         assert!((0.0..=1.0).contains(&rest), "fract({a}) is {rest}");
     }
-}
-
-#[test]
-fn ulps_are_counted() {
-    assert_eq!(ulps(1.0, 1.0, 0.0), 0.0);
-    assert_eq!(ulps(1.0f32.next_up(), 1.0, 0.0), 1.0);
-    assert_eq!(ulps(0.0, -0.0, 0.0), f64::INFINITY);
-    assert_eq!(ulps(f32::INFINITY, f64::from(f32::MAX), 0.0), 1.0);
-    assert_eq!(ulps(f32::NAN, 1.0, 0.0), f64::INFINITY);
-    assert_eq!(ulps(f32::INFINITY, 1e300, 0.0), 0.0);
-    assert_eq!(ulps(f32::EPSILON, 0.0, 1.0), 1.0);
-    assert_eq!(ulps(2.0f32.next_up(), 2.0, 1.0), 1.0);
 }

@@ -1,0 +1,150 @@
+//! The command: sweeps rows, prints a line for each, and says where the op table claims something else.
+
+use super::operands::Operands;
+use super::rows;
+use super::sweep::{Tally, sweep, table};
+use adumbra_ir::Op;
+use adumbra_ir::ops::row::Kind;
+use std::time::Instant;
+
+/// What to sweep, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Each how manieth pattern of one operand is looked at; 1 for all.
+    pub stride: u32,
+    /// How many pairs are drawn for two operands.
+    pub drawn: u64,
+    /// How many threads work.
+    pub threads: usize,
+    /// The names of the rows; all if there are none.
+    pub rows: Vec<String>,
+}
+
+impl Options {
+    /// Everything: all patterns, a thousand million pairs, one thread.
+    pub const ALL: Options = Options {
+        stride: 1,
+        drawn: 1_000_000_000,
+        threads: 1,
+        rows: Vec::new(),
+    };
+}
+
+/// An error as rows state it: rounded up in the third digit.
+pub fn stated(error: f64) -> f64 {
+    (error * 1e3).ceil() / 1e3
+}
+
+/// Why what was found is not what the row claims, if so. What looked at everything must find just what is claimed.
+pub fn complaint(op: Op, found: &Tally, everything: bool) -> Option<String> {
+    let info = op.info();
+    let claimed = info.ulp;
+    let exceeds = match claimed {
+        // The reference is itself rounded: that may tip the balance of a tie.
+        0.0 => found.error > 0.5 + 1e-6,
+        _ => stated(found.error) > claimed,
+    };
+    let less = everything && claimed > 0.0 && stated(found.error) < claimed;
+    (exceeds || less).then(|| format!("{}: the row claims {claimed} ulp", info.name))
+}
+
+/// Sweeps the rows. Lines go to standard output, progress to standard error. Gives whether all was as the table claims.
+///
+/// # Errors
+/// A name that is no row's.
+pub fn run(options: &Options) -> Result<bool, String> {
+    let mut chosen = Vec::new();
+    for name in &options.rows {
+        let row = rows().find(|op| op.info().name == name);
+        chosen.push(row.ok_or_else(|| format!("`{name}` is no row that is swept"))?);
+    }
+    if chosen.is_empty() {
+        chosen.extend(rows());
+    }
+    println!("| row | operands | greatest error | at | not the nearest float | hash | s |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut complaints = Vec::new();
+    let mut hash = 0_u64;
+    for op in chosen {
+        let operands = Operands::of(op, options.stride, options.drawn);
+        let begin = Instant::now();
+        let found = sweep(op, &operands, &table, options.threads, |done, all| {
+            if done * 100 / all != (done + 1) * 100 / all {
+                eprint!("\r{} {} % ", op.info().name, (done + 1) * 100 / all);
+            }
+        });
+        eprint!("\r{:24}\r", "");
+        println!("{}", line(op, &found, begin.elapsed().as_secs_f64()));
+        hash = hash.rotate_left(1) ^ found.hash;
+        let everything = op.arity() == 1 && options.stride == 1;
+        complaints.extend(complaint(op, &found, everything));
+    }
+    println!("\nhash of all: {hash:016x}");
+    complaints
+        .iter()
+        .for_each(|complaint| println!("{complaint}"));
+    Ok(complaints.is_empty())
+}
+
+fn line(op: Op, found: &Tally, seconds: f64) -> String {
+    let at: Vec<String> = found.at[..op.arity()]
+        .iter()
+        .zip(op.info().operands)
+        .map(|(&bits, &kind)| match kind == Kind::Float {
+            true => format!("{:?} ({bits:#010x})", f32::from_bits(bits)),
+            false => format!("{bits:#010x}"),
+        })
+        .collect();
+    format!(
+        "| {} | {} | {:.6} | {} | {:.4} % | {:016x} | {seconds:.0} |",
+        op.info().name,
+        found.operands,
+        found.error,
+        at.join(", "),
+        100.0 * found.missed as f64 / found.operands as f64,
+        found.hash,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_stated_rounded_up() {
+        assert_eq!(stated(0.8431), 0.844);
+        assert_eq!(stated(0.844), 0.844);
+        assert_eq!(stated(f64::INFINITY), f64::INFINITY);
+    }
+
+    #[test]
+    fn what_is_not_as_claimed_is_complained_of() {
+        let found = |error| Tally {
+            operands: 1,
+            error,
+            at: [0; 2],
+            missed: 0,
+            hash: 0,
+        };
+        let claimed = Op::Sin.info().ulp;
+        assert_eq!(complaint(Op::Sin, &found(claimed), true), None);
+        assert_eq!(complaint(Op::Sin, &found(claimed - 0.01), false), None);
+        assert!(complaint(Op::Sin, &found(claimed - 0.01), true).is_some());
+        assert!(complaint(Op::Sin, &found(claimed + 0.001), false).is_some());
+        assert_eq!(complaint(Op::Sqrt, &found(0.5), true), None);
+        assert!(complaint(Op::Sqrt, &found(0.6), false).is_some());
+        assert!(complaint(Op::FToI, &found(f64::INFINITY), false).is_some());
+    }
+
+    #[test]
+    fn a_name_that_is_no_rows_is_refused() {
+        let options = Options {
+            rows: vec![String::from("perlin2")],
+            ..Options::ALL
+        };
+        assert_eq!(
+            run(&options),
+            Err(String::from("`perlin2` is no row that is swept"))
+        );
+    }
+}
