@@ -10,7 +10,7 @@ use super::observed::{Extent, Observed};
 use super::reference::{Recorder, limits};
 use crate::bundle;
 use crate::choices::next;
-use crate::feature::{Feature, Features};
+use crate::feature::Feature;
 use crate::generate::{Point, Program};
 use crate::mix::Mix;
 use adumbra::{
@@ -78,10 +78,12 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
     let report =
         |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
     let mut lot = program.seed;
-    let mode = &MODES[next(&mut lot) as usize % MODES.len()];
-    let compiled =
-        bundle::sources(&program.source).and_then(|sources| compiler(mode).compile(&sources));
-    let compiled =
+    // More often than not the first, which has the most shadows.
+    let mode = &MODES[(next(&mut lot) % 8).saturating_sub(4) as usize % MODES.len()];
+    let compiler = compiler(mode);
+    let compiled = bundle::sources(&program.source)
+        .and_then(|sources| Ok((compiler.lowered(&sources)?, compiler.compile(&sources)?)));
+    let (lowered, compiled) =
         compiled.map_err(|no| report(None, format!("{}\n{no}", super::chain::REFUSED)))?;
     let width = match next(&mut lot) % 3 {
         0 => 1 + next(&mut lot) % MAX_WIDTH as u64,
@@ -103,7 +105,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         .collect();
     let alone = observe_within(limits(), &compiled, Engine::Point, &points);
     let alone = alone.map_err(|what| report(None, what))?;
-    let mut all = Features::default();
+    let mut all = program.written(&lowered);
     let mut turns = Vec::new();
     let module = compiled.module().expect("it was compiled from text");
     for (i, (point, alone)) in points.iter().zip(&alone).take(REFERENCE_POINTS).enumerate() {
@@ -152,7 +154,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         }
     }
     alone.iter().for_each(|shown| mix.point(shown.floats()));
-    mix.program(module, all);
+    mix.program(&lowered, all);
     Ok(())
 }
 
