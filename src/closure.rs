@@ -131,6 +131,16 @@ impl<'a> ClosureLeaf<'a> {
     }
 }
 
+/// As the language would write it; if it is too large for that, why it is not printed.
+impl fmt::Display for ClosureView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.text() {
+            Ok(text) => f.write_str(&text),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
 /// The one word of a value of that type; `None` for other types.
 fn word(value: &View<'_>, scalar: Scalar) -> Option<u32> {
     let is_one = matches!(value.ty(), Type::Scalar(is) if *is == scalar);

@@ -155,7 +155,7 @@ impl GlobalsLayout {
 
     /// The six members that a hit of the SORT renderer has: uvw, position, normal, gnormal, I and tangent, each a float3.
     pub fn hit() -> GlobalsLayout {
-        ["uvw", "position", "normal", "gnormal", "I", "tangent"]
+        adumbra_frontend::check::HIT
             .into_iter()
             .try_fold(GlobalsLayout::new(), |layout, name| {
                 layout.with(name, Type::Vector(3))

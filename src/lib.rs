@@ -76,7 +76,7 @@ pub use adumbra_ir::host::{
 };
 pub use adumbra_ir::message::Message;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
-pub use adumbra_ir::module::{Input, MessageId, Output};
+pub use adumbra_ir::module::{Input, MessageId, Output, TextureId};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
 pub use adumbra_ir::passes::{Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::{

@@ -12,7 +12,7 @@ use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Code, Diagnostic, Module, Scalar, Span, Type};
 use adumbra_vm::Bytecode;
-use adumbra_vm::bytecode::Interface;
+use adumbra_vm::bytecode::{Interface, Opcode};
 use std::sync::Arc;
 
 mod fold;
@@ -129,6 +129,27 @@ impl Program {
     /// The globals that it was compiled for.
     pub fn globals(&self) -> &GlobalsLayout {
         &self.layout
+    }
+
+    /// Whether anything of a global is read. What nobody reads, a host need not find out.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let text = "shader s(out float o) { float3 p = global_value<position>; o = global_value<uvw>.x; }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    /// let read = ["uvw", "position", "nosuch"].map(|name| program.reads(name));
+    /// assert_eq!(read, [true, false, false]);
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn reads(&self, global: &str) -> bool {
+        let Some(member) = self.layout.member(global) else {
+            return false;
+        };
+        let words = member.part(0);
+        let mut code = self.bytecode.code().iter();
+        code.any(|i| {
+            matches!(i.opcode, Opcode::Global(_)) && words.contains(&(i.words[1] as usize))
+        })
     }
 
     /// What the host may set, in order.

@@ -102,6 +102,49 @@ fn an_expression_goes_on_over_lines() {
 }
 
 #[test]
+fn nobody_is_caught_in_an_unfinished_item() {
+    for open in ["bad +\n\n", "(1\n\n:help sin\n", "float f() {\n:help sin\n"] {
+        let ran = session(&format!("{open}u\n"));
+        assert_eq!(ran.code, 1, "{open}: {ran:?}");
+        assert!(ran.stdout.ends_with(QUARTER), "{open}: {ran:?}");
+        assert_eq!(
+            ran.stdout.contains("sin(t)"),
+            open.contains("help"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn words_of_other_sessions_are_told_the_command() {
+    for (word, mend) in [
+        ("quit", "`:quit`"),
+        ("exit()", "`:quit`"),
+        ("help", "`:help`"),
+        ("?", "`:help`"),
+        ("help sin", "`:help sin`"),
+    ] {
+        let ran = session(word);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}: {ran:?}");
+        assert!(ran.stderr.contains(mend), "{word}: {ran:?}");
+    }
+    assert_eq!(said("exit = 0.25 : 1.0/512 : 0\nexit"), QUARTER);
+}
+
+#[test]
+fn help_knows_codes_and_what_was_declared() {
+    let page = said(":help e0205");
+    assert!(
+        page.starts_with("# E0205: a global that the host does not have\n"),
+        "{page}"
+    );
+    assert_eq!(
+        said("float half_of(float x, int n = 2) { return x / n; }\n:help half_of"),
+        "float half_of(float x, int n = 2)\n"
+    );
+}
+
+#[test]
 fn errors_never_end_a_session_but_are_its_status() {
     for wrong in [
         "nope",

@@ -70,15 +70,23 @@ struct Case<'s> {
     expected: KindSet,
     tokens: &'s Tokens,
     text: &'s str,
+    /// Whether it was typed into a session, and is no file.
+    is_typed: bool,
 }
 
 /// The diagnostic for `failure`.
-pub(crate) fn explain(failure: &Failure, tokens: &Tokens, text: &str) -> Diagnostic {
+pub(crate) fn explain(
+    failure: &Failure,
+    tokens: &Tokens,
+    text: &str,
+    is_typed: bool,
+) -> Diagnostic {
     let case = Case {
         at: failure.at as usize,
         expected: failure.expected,
         tokens,
         text,
+        is_typed,
     };
     habits::recognise(&case)
         .or_else(|| case.missing_semicolon())
@@ -93,8 +101,14 @@ impl<'s> Case<'s> {
 
     /// The text of the token `distance` away; empty outside the text.
     fn word(&self, distance: isize) -> &'s str {
-        let token = self.at.checked_add_signed(distance);
-        match token.and_then(|at| self.tokens.tokens.get(at)) {
+        self.at
+            .checked_add_signed(distance)
+            .map_or("", |at| self.text_of(at))
+    }
+
+    /// The text of a token; empty outside the text.
+    fn text_of(&self, at: usize) -> &'s str {
+        match self.tokens.tokens.get(at) {
             Some(token) => &self.text[token.start as usize..token.end as usize],
             None => "",
         }
@@ -133,9 +147,15 @@ impl<'s> Case<'s> {
         }
     }
 
-    /// A `;` was welcome and the statement stops: at the end of its line, of its block, of the text, or before a statement.
+    /// A `;` was welcome and the statement stops: nothing else was welcome, or it is the end of its line, of its block, of the text, or before a
+    /// statement.
     fn missing_semicolon(&self) -> Option<Diagnostic> {
-        let stops = self.is_at_line_start()
+        let is_all = self
+            .expected
+            .without(KindSet::of(&[Kind::Semicolon]))
+            .is_empty();
+        let stops = is_all
+            || self.is_at_line_start()
             || self
                 .kind(0)
                 .is_some_and(|kind| kind == Kind::RBrace || STATEMENTS.contains(kind));
@@ -260,8 +280,6 @@ impl<'s> Case<'s> {
             "write the body in braces, `{ … }`"
         } else if expects(Kind::Colon) {
             "a `?` has its `:`, as in `a > b ? a : b`; a label ends with `:`"
-        } else if expects(Kind::Less) {
-            "the name stands in angle brackets, as in `global_value<name>`"
         } else if expects(Kind::Name) {
             "write a name here: letters, digits and `_`, and not a keyword"
         } else if expects(Kind::While) {

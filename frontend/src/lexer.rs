@@ -39,6 +39,7 @@ pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> Lexed {
                 file,
                 len: text.len() as u32,
                 includes: Vec::new(),
+                macros: Vec::new(),
             },
             diagnostics: Vec::new(),
             open_comment: false,
@@ -263,6 +264,15 @@ impl Lexer<'_> {
             let line = line.to_owned();
             return self.include(start, &line);
         }
+        if word == "define" {
+            let behind = rest[word.len()..].trim_start();
+            let name = behind[..word_len(behind.as_bytes())].to_owned();
+            if !name.is_empty() {
+                let symbol = self.interner.intern(&name);
+                let span = self.span(start, start + line.len());
+                self.lexed.tokens.macros.push((symbol, span));
+            }
+        }
         let help = match word {
             "import" => "write `#include \"file.adu\"`; the standard library is always there",
             "define" => "write a constant, `const float name = 1.0;`, or a function",
@@ -275,8 +285,8 @@ impl Lexer<'_> {
             Code::NoPreprocessor,
             self.span(start, start + line.len()),
             format!(
-                "there is no preprocessor, so `#{}` means nothing",
-                shortened(word)
+                "there is no preprocessor, so `{}` means nothing",
+                shortened(&line[..line.len() - rest.len() + word.len()])
             ),
         )
         .here("not part of the language")
@@ -328,18 +338,16 @@ impl Lexer<'_> {
         let run = &rest[..len];
         self.at += len;
         let first = run.chars().next().unwrap_or(' ');
-        let message = if run.chars().nth(1).is_none() {
-            format!(
-                "the character `{}` means nothing here",
-                first.escape_debug()
-            )
-        } else {
-            format!(
-                "the characters `{}` mean nothing here",
-                shortened(run).escape_debug()
-            )
+        let quote = if run.contains('`') { '"' } else { '`' };
+        let shown: String = shortened(run).chars().map(visible).collect();
+        let message = match run.chars().nth(1) {
+            None => format!("the character {quote}{shown}{quote} means nothing here"),
+            Some(_) => format!("the characters {quote}{shown}{quote} mean nothing here"),
         };
+        let is_digit = |at: usize| self.bytes.get(at).is_some_and(u8::is_ascii_digit);
+        let is_in_number = start > 0 && is_digit(start - 1) && is_digit(self.at);
         let help = match first {
+            '\'' if is_in_number => "write the number without marks between its digits",
             '\'' => "a text stands between double quotes, `\"…\"`",
             '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}' => {
                 "use the plain double quote `\"`; a word processor may have changed it"
@@ -362,6 +370,14 @@ impl Lexer<'_> {
                 .here("not part of the language")
                 .help(help);
         self.report(diagnostic);
+    }
+}
+
+/// The character, or its escape if nothing would be seen of it.
+fn visible(c: char) -> String {
+    match c {
+        '\'' | '"' => c.to_string(),
+        _ => c.escape_debug().to_string(),
     }
 }
 

@@ -3,18 +3,19 @@
 //! The order of work: length, tokens, brackets, nesting, grammar, the tree's own rules. A text that is too long or too deep is not
 //! parsed; whatever else is wrong costs only its own place.
 
-use crate::ast::{Entry, Expr, ExprKind, File};
+use crate::ast::{Entry, Expr, ExprKind, File, Item, ItemKind, Name};
 use crate::audit::Findings;
 use crate::brackets;
 use crate::explain::explain;
 use crate::grammar::{self, Builder, Failure, Rule};
-use crate::interner::Interner;
+use crate::interner::{Interner, Symbol};
 use crate::lexer::lex;
 use crate::limits::{MAX_DIAGNOSTICS, MAX_SOURCE};
 use crate::nesting;
 use crate::token::{Include, Kind, Tokens};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 use chumsky::Parser;
 use chumsky::extra::SimpleState;
 use std::cell::RefCell;
@@ -43,7 +44,7 @@ pub fn parse<'a>(
     let (items, failures) = source.run(arena, grammar::file());
     source.explain(&failures);
     let file = File {
-        items: items.unwrap_or_default(),
+        items: with_macros(arena, items.unwrap_or_default(), &source.tokens),
         span: Span::new(file, 0, text.len().min(MAX_SOURCE) as u32),
     };
     (file, source.finish())
@@ -86,6 +87,19 @@ pub fn parse_repl<'a>(
         wrong if wrong.iter().any(Diagnostic::is_error) => Reply::Wrong(wrong),
         _ => Reply::Complete(entries.unwrap_or_default()),
     }
+}
+
+/// The items, and one for each macro: its name is not unknown, but its declaration was refused.
+fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &Tokens) -> &'a [Item<'a>] {
+    if tokens.macros.is_empty() {
+        return items;
+    }
+    let refused = |&(symbol, span): &(Symbol, Span)| Item {
+        kind: ItemKind::Broken(Some(Name { symbol, span })),
+        span,
+    };
+    let macros = tokens.macros.iter().map(refused);
+    BumpVec::from_iter_in(items.iter().copied().chain(macros), arena).into_bump_slice()
 }
 
 /// A text on its way into the grammar.
@@ -185,7 +199,7 @@ impl<'s> Source<'s> {
             let at = failure.at as usize;
             let is_news = last.replace(at) != Some(at) && !self.is_consequence(at, known);
             if is_news && self.diagnostics.len() - known <= MAX_DIAGNOSTICS {
-                let diagnostic = explain(failure, &self.tokens, self.text);
+                let diagnostic = explain(failure, &self.tokens, self.text, self.end_is_semicolon);
                 self.diagnostics.push(diagnostic);
             }
         }

@@ -3,6 +3,7 @@
 //! The grammar sees only the [`Kind`]s, one byte each; place and value of a token lie beside them under the same index.
 
 use crate::ast::TypeKeyword;
+use crate::interner::Symbol;
 use adumbra_ir::{FileId, Span};
 use std::fmt;
 
@@ -239,6 +240,8 @@ pub struct Tokens {
     pub len: u32,
     /// What it includes, each with the number of tokens before.
     pub includes: Vec<(usize, Include)>,
+    /// The names that `#define` would give a meaning, each with its directive.
+    pub macros: Vec<(Symbol, Span)>,
 }
 
 /// `#include "path"`

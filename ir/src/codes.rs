@@ -63,6 +63,7 @@ codes! {
     NotConstant = 214 Error "something that must be a constant";
     BadVariableType = 215 Error "a type that no variable can have";
     UnsupportedType = 216 Error "a type that the language does not have";
+    ConstantCycle = 217 Error "a constant that depends on itself";
     TextAsValue = 221 Error "a text where a value is expected";
     TypeMismatch = 301 Error "a value of the wrong type";
     BadOperand = 302 Error "an operator that these types do not have";
@@ -92,6 +93,7 @@ codes! {
     ZeroDivisor = 412 Warning "a division by a constant zero";
     LostRemainder = 413 Warning "a division of integers that loses a remainder";
     AssignedCondition = 414 Warning "an assignment as a condition";
+    ConstantIndex = 415 Warning "a constant index out of range";
     BadDerivative = 501 Error "a derivative of something that has none";
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";

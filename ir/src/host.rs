@@ -9,6 +9,8 @@ mod tests;
 use crate::codes::Code;
 use crate::module::{ClosureId, MessageId, TextureId};
 use crate::span::Span;
+use std::iter::{Chain, Copied, Flatten, Once, once};
+use std::slice;
 
 /// Steps that a point may take: one for each turn of a loop but its first, one for each function entered, the shader's own included, and
 /// those of work on large arrays ([`array_steps`]).
@@ -176,6 +178,16 @@ pub struct Fault {
     pub span: Span,
 }
 
+impl<'a> IntoIterator for &'a Faults {
+    type Item = Fault;
+    type IntoIter = Copied<Flatten<Chain<slice::Iter<'a, Option<Fault>>, Once<&'a Option<Fault>>>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let kept = self.kept[..self.len].iter();
+        kept.chain(once(&self.stopped)).flatten().copied()
+    }
+}
+
 /// The faults of one point: a set in order of first occurrence, of bounded size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
@@ -210,8 +222,7 @@ impl Faults {
 
     /// The faults kept, in order; the one that stopped the point last.
     pub fn iter(&self) -> impl Iterator<Item = Fault> {
-        let kept = self.kept[..self.len].iter();
-        kept.chain([&self.stopped]).filter_map(|f| *f)
+        self.into_iter()
     }
 
     /// Whether nothing happened.

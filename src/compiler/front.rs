@@ -119,7 +119,7 @@ fn outputs(program: &check::tree::Program<'_>, shader: FunctionId) -> Vec<Span> 
     outputs.map(|param| param.span).collect()
 }
 
-/// The shader that was named, or the only one.
+/// The shader that was named; or the only one; or the only one of the first text, though others come with what it includes.
 fn choose(
     program: &check::tree::Program<'_>,
     interner: &Interner,
@@ -136,8 +136,11 @@ fn choose(
         names.collect::<Vec<_>>().join(", ")
     };
     let end = Span::new(main, 0, 0);
+    let own = shaders.iter().filter(|(.., span)| span.file == main);
+    let own: Vec<_> = own.collect();
     match (wanted, shaders.as_slice()) {
         (None, [(only, ..)]) => Ok(*only),
+        (None, _) if own.len() == 1 => Ok(own[0].0),
         (_, []) => Err(Diagnostic::new(
             Code::UnknownShader,
             end,

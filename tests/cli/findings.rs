@@ -123,3 +123,25 @@ fn a_warning_about_a_shared_function_comes_once() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(json_of(&ran)["code"], "W0512");
 }
+
+#[test]
+fn helps_know_what_the_host_offers() {
+    let check = |options: &[&str], text: &str| {
+        let args = ["check", "-"].iter().chain(options).copied();
+        adumbra_with_input(args, text).stderr
+    };
+    let text = "shader s(out float3 o) { o = P + global_value<position>; }";
+    assert!(
+        check(&["--globals", "hit"], text).contains("OSL's `P` is `global_value<position>` here")
+    );
+    assert!(check(&[], text).contains("`--globals hit` declares it"));
+}
+
+#[test]
+fn every_file_is_checked_though_one_is_missing() {
+    let ran = adumbra_with_input(["check", "no/such.adu", "-", "nor/such.adu"], "nonsense");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    for part in ["no/such.adu", "nor/such.adu", "<stdin>"] {
+        assert!(ran.stderr.contains(part), "{part}: {ran:?}");
+    }
+}

@@ -4,6 +4,7 @@
 mod command;
 mod emit;
 mod eval;
+mod files;
 mod findings;
 mod run;
 

@@ -226,48 +226,18 @@ fn a_level_is_listed_only_where_the_shader_chose_it() {
 }
 
 #[test]
-fn files_include_files_beside_them() {
-    let half = scratch(
-        "include_half.adu",
-        "#include \"include_two.adu\"\nfloat half(float x) { return x / TWO; }",
-    );
-    scratch("include_two.adu", "const float TWO = 2.0;");
-    let main = scratch(
-        "include_main.adu",
-        "#include \"include_half.adu\"\n#include \"include_two.adu\"\nshader s(out float o) { o = half(3.0) * TWO; }",
-    );
-    let json = json_of(&adumbra(["run", &main, "--json"]));
-    assert_eq!(json["outputs"]["o"]["value"], 3.0);
-    let json = json_of(&adumbra(["eval", "half(1.0)", "--with", &half, "--json"]));
-    assert_eq!(json["value"], 0.5);
-    scratch("include_wrong.adu", "float wrong() { return nothing; }");
-    let wrong = scratch(
-        "include_of_wrong.adu",
-        "#include \"include_wrong.adu\"\nshader s() {}",
-    );
-    let finding = json_of(&adumbra(["check", &wrong, "--json"]));
+fn a_slip_in_a_globals_name_is_told() {
+    let text = "shader s(out float o) { o = global_value<position>.x; }";
+    let run =
+        |global: &str| adumbra_with_input(["run", "-", "--globals", "hit", "-g", global], text);
+    let ran = run("postion=1,2,3");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "o  0.0\n"), "{ran:?}");
     assert!(
-        finding["file"]
-            .as_str()
-            .unwrap()
-            .ends_with("include_wrong.adu"),
-        "{finding}"
+        ran.stderr
+            .contains("nothing reads the global `postion`; did you mean `position`?"),
+        "{ran:?}"
     );
-    let missing = scratch(
-        "include_missing.adu",
-        "\n#include \"no_such_file.adu\"\nshader s() {}",
-    );
-    let finding = json_of(&adumbra(["check", &missing, "--json"]));
-    assert_eq!(
-        (&finding["code"], &finding["span"]["line"]),
-        (&json!("E0112"), &json!(2))
-    );
-    let absolute = scratch(
-        "include_absolute.adu",
-        "#include \"/etc/passwd\"\nshader s() {}",
-    );
-    assert_eq!(
-        json_of(&adumbra(["check", &absolute, "--json"]))["code"],
-        "E0112"
-    );
+    for global in ["position=1,2,3", "zoom=2", "uvw=1,2,3"] {
+        assert_eq!(run(global).stderr, "", "{global}");
+    }
 }

@@ -16,6 +16,22 @@ use adumbra_ir::module::Detail;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
+/// `1 member`, `2 members`
+pub(super) fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+/// `1 is given`, `2 are given`
+pub(super) fn are_given(count: usize) -> String {
+    match count {
+        1 => "1 is given".to_owned(),
+        n => format!("{n} are given"),
+    }
+}
+
 /// Arguments as written, and what they mean.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arguments<'s, 'a> {
@@ -48,7 +64,7 @@ impl<'a> Checker<'a, '_> {
         }
         if functions.is_none() && foreign_function(self.text(name.symbol)).is_some() {
             // Its arguments are as foreign as its name.
-            self.unknown_function(name);
+            self.unknown_function(name, args.len());
             return Expr::error(span);
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
@@ -68,7 +84,7 @@ impl<'a> Checker<'a, '_> {
         if let Some(functions) = self.library_functions(name.symbol) {
             return self.call_function(functions, name, arguments, span);
         }
-        self.unknown_function(name);
+        self.unknown_function(name, args.len());
         Expr::error(span)
     }
 
@@ -82,15 +98,15 @@ impl<'a> Checker<'a, '_> {
     ) -> Expr<'a> {
         let members = self.types.members(number).to_vec();
         if members.len() != args.len() {
-            let is = self.show(ty);
+            let (is, name) = (self.show(ty), self.types.name(ty, self.interner));
+            let members = counted(members.len(), "member");
+            let given = are_given(args.len());
             self.report(
-                Diagnostic::new(
-                    Code::BadConstructor,
-                    span,
-                    format!("{is} has {} members, and {} are given", members.len(), args.len()),
-                )
-                .here("does not fit")
-                .help("give one value for each member, or a list, which may be shorter: `s x = { … };`"),
+                Diagnostic::new(Code::BadConstructor, span, format!("{is} has {members}, and {given}"))
+                    .here("does not fit")
+                    .help(format!(
+                        "give one value for each member, or a list, which may be shorter: `{name} x = {{ … }};`"
+                    )),
             );
             return Expr::error(span);
         }

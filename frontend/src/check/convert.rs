@@ -202,6 +202,10 @@ impl<'a> Checker<'a, '_> {
         let (width, target) = (from.float_count(), to.float_count());
         if from == TypeId::VOID {
             "call a function that returns a value".to_owned()
+        } else if to == TypeId::CLOSURE && from.is_number() {
+            "the empty closure is a variable without a value: `closure none;`".to_owned()
+        } else if from == TypeId::CLOSURE && (to.is_number() || to.is_floats()) {
+            "closures are only added and scaled: `(1.0 - t) * a + t * b`".to_owned()
         } else if to == TypeId::BOOL && from.is_number() {
             format!("compare it: `{shown} != 0`")
         } else if to.is_number() && from.is_number() {

@@ -1,8 +1,9 @@
 //! What files declare: structs, textures, resources, constants, signatures of functions and shaders.
 //!
-//! Names of structs come first, so that a type may be used before it is defined; then everything else in the order of the text.
+//! Names of structs come first, so that a type may be used before it is defined; then everything else, in the order of [`super::order`].
 
 use super::names::{Named, Value};
+use super::order::{Step, in_order};
 use super::resolve::OpenLength;
 use super::tree::{Expr, FunctionId, LocalId, Param};
 use super::types::TypeId;
@@ -34,18 +35,29 @@ impl<'a> Checker<'a, '_> {
                 _ => {}
             }
         }
-        for item in files.iter().flat_map(|file| file.items) {
-            match item.kind {
-                ItemKind::Struct(item) => {
-                    if let Named::Struct(number) = self.names.named(item.name.symbol) {
-                        self.define_struct(number, 0);
+        let steps = in_order(files);
+        for step in &steps {
+            if let Step::Name(_, declarator) = step {
+                self.waiting.insert(declarator.name.symbol);
+            }
+        }
+        for step in steps {
+            match step {
+                Step::Name(declaration, declarator) => {
+                    self.declare_name(declaration, declarator);
+                    self.waiting.remove(&declarator.name.symbol);
+                }
+                Step::Item(item) => match item.kind {
+                    ItemKind::Struct(item) => {
+                        if let Named::Struct(number) = self.names.named(item.name.symbol) {
+                            self.define_struct(number, 0);
+                        }
                     }
-                }
-                ItemKind::Declaration(declaration) => self.declare_constants(declaration),
-                ItemKind::Function(function) => {
-                    self.declare_function(function);
-                }
-                ItemKind::Broken(_) => {}
+                    ItemKind::Function(function) => {
+                        self.declare_function(function);
+                    }
+                    ItemKind::Declaration(_) | ItemKind::Broken(_) => {}
+                },
             }
         }
         for index in 0..self.functions.len() {
@@ -78,59 +90,61 @@ impl<'a> Checker<'a, '_> {
         self.report(diagnostic);
     }
 
-    /// File-scope declarations: textures, resources and constants.
-    fn declare_constants(&mut self, declaration: &'a ast::Declaration<'a>) {
-        for declarator in declaration.declarators {
-            let name = declarator.name;
-            let known = self.names.here(name.symbol);
-            if let Some(known) = known {
-                let first = match known {
-                    Value::Constant(number) => Some(self.constants[number as usize].name.span),
-                    Value::Texture(number) => Some(self.textures[number as usize].span),
-                    Value::Resource(number) => Some(self.resources[number as usize].span),
-                    Value::Local(_) | Value::Unknown => None,
-                };
-                self.redeclared(name, first);
-                continue;
-            }
-            if declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d) {
-                let number = self.textures.len() as u32;
-                self.textures.push(name);
-                self.names.declare(name.symbol, Value::Texture(number));
-                self.names.set_texture(name.symbol, number);
-                continue;
-            }
-            let is_plain = declarator.dimensions.is_empty() && declarator.init.is_none();
-            if declaration.ty.name == TypeName::Keyword(TypeKeyword::ShaderResource) && is_plain {
-                let number = self.resources.len() as u32;
-                self.resources.push(name);
-                self.names.declare(name.symbol, Value::Resource(number));
-                continue;
-            }
-            let open = OpenLength::of(declarator.init);
-            let ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
-            let holds = ty != TypeId::ERROR && self.can_store(ty, declaration.ty.span);
-            let bits = match declarator.init {
-                _ if !holds => None,
-                Some(init) => {
-                    let value = self.initializer(init, ty, name);
-                    self.constant_bits(&value)
-                }
-                None => {
-                    let count = self.types.scalar_count(ty) as usize;
-                    Some(&*self.arena.alloc_slice_fill_copy(count, 0))
-                }
+    /// A texture, resource or constant.
+    fn declare_name(
+        &mut self,
+        declaration: &'a ast::Declaration<'a>,
+        declarator: &'a ast::Declarator<'a>,
+    ) {
+        let name = declarator.name;
+        let known = self.names.here(name.symbol);
+        if let Some(known) = known {
+            let first = match known {
+                Value::Constant(number) => Some(self.constants[number as usize].name.span),
+                Value::Texture(number) => Some(self.textures[number as usize].span),
+                Value::Resource(number) => Some(self.resources[number as usize].span),
+                Value::Local(_) | Value::Unknown => None,
             };
-            let ty = if holds { ty } else { TypeId::ERROR };
-            let number = self.constants.len() as u32;
-            self.constants.push(Constant {
-                name,
-                ty,
-                bits,
-                local: None,
-            });
-            self.names.declare(name.symbol, Value::Constant(number));
+            self.redeclared(name, first);
+            return;
         }
+        if declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d) {
+            let number = self.textures.len() as u32;
+            self.textures.push(name);
+            self.names.declare(name.symbol, Value::Texture(number));
+            self.names.set_texture(name.symbol, number);
+            return;
+        }
+        let is_plain = declarator.dimensions.is_empty() && declarator.init.is_none();
+        if declaration.ty.name == TypeName::Keyword(TypeKeyword::ShaderResource) && is_plain {
+            let number = self.resources.len() as u32;
+            self.resources.push(name);
+            self.names.declare(name.symbol, Value::Resource(number));
+            return;
+        }
+        let open = OpenLength::of(declarator.init);
+        let ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
+        let holds = ty != TypeId::ERROR && self.can_store(ty, declaration.ty.span);
+        let bits = match declarator.init {
+            _ if !holds => None,
+            Some(init) => {
+                let value = self.initializer(init, ty, name);
+                self.constant_bits(&value)
+            }
+            None => {
+                let count = self.types.scalar_count(ty) as usize;
+                Some(&*self.arena.alloc_slice_fill_copy(count, 0))
+            }
+        };
+        let ty = if holds { ty } else { TypeId::ERROR };
+        let number = self.constants.len() as u32;
+        self.constants.push(Constant {
+            name,
+            ty,
+            bits,
+            local: None,
+        });
+        self.names.declare(name.symbol, Value::Constant(number));
     }
 
     /// Declares a function of the user or, if so set, of the library.

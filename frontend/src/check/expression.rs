@@ -237,6 +237,10 @@ impl<'a> Checker<'a, '_> {
             TypeId::UINT => self.to_number(index_value, TypeId::INT),
             _ => self.convert(index_value, TypeId::INT, Purpose::Index),
         };
+        if index.is_error() {
+            return Expr::error(span);
+        }
+        self.index_in_range(&value, &index);
         let ty = match self.types.kind(value.ty) {
             TypeKind::Error => return Expr::error(span),
             TypeKind::Array(element, _) | TypeKind::RunTimeArray(element) => element,
@@ -254,9 +258,6 @@ impl<'a> Checker<'a, '_> {
                 return Expr::error(span);
             }
         };
-        if index.is_error() {
-            return Expr::error(span);
-        }
         if is_constant(&value) && self.types.has_arrays(value.ty) {
             // Outside of bodies nothing is in memory; inside them, rows of an array are best left there.
             if (self.current == super::NO_FUNCTION || !self.types.has_arrays(ty))

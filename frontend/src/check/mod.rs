@@ -17,6 +17,7 @@ mod matrix;
 mod message;
 mod names;
 mod operator;
+mod order;
 mod overload;
 mod place;
 mod resolve;
@@ -38,9 +39,9 @@ pub use closure::RegisteredClosure;
 pub(crate) use convert::conversion;
 pub use convert::implicit;
 use names::Names;
-pub use names::predeclared_names;
+pub use names::{HIT, predeclared_names};
 pub use session::Given;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tree::{Expr, Function, FunctionId, Local, LocalId, Param, Program, Stmt};
 use types::{TypeId, Types};
 
@@ -188,6 +189,8 @@ struct Checker<'a, 'c> {
     resources: Vec<ast::Name>,
     messages: Vec<Message>,
     closures: Vec<Shape>,
+    /// Names of constants that are still to be declared.
+    waiting: HashSet<Symbol>,
     /// `None` if the host has no registry.
     registry: Option<HashMap<Symbol, closure::Params>>,
     closure_numbers: HashMap<Shape, u32>,
@@ -220,6 +223,7 @@ impl<'a, 'c> Checker<'a, 'c> {
             resources: Vec::new(),
             messages: Vec::new(),
             closures: Vec::new(),
+            waiting: HashSet::new(),
             registry: None,
             closure_numbers: HashMap::new(),
             globals: Vec::new(),

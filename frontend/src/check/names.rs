@@ -182,6 +182,9 @@ impl Names {
     }
 }
 
+/// The globals that the hit of a renderer commonly has, each a float3.
+pub const HIT: [&str; 6] = ["uvw", "position", "normal", "gnormal", "I", "tangent"];
+
 /// The predeclared names of float vectors; a declaration of the user hides them.
 const PREDECLARED: [(&str, TypeId); 7] = [
     ("color", TypeId::FLOAT3),

@@ -5,9 +5,10 @@
 
 use super::Checker;
 use super::Declared;
-use super::call::Arguments;
+use super::call::{Arguments, are_given};
 use super::convert::fit;
 use super::tree::FunctionId;
+use super::types::TypeId;
 use crate::ast::{self, Direction};
 use adumbra_ir::{Code, Diagnostic, Span};
 use smallvec::SmallVec;
@@ -15,7 +16,7 @@ use smallvec::SmallVec;
 /// How well each argument fits a candidate.
 type Ranks = SmallVec<[u8; 8]>;
 
-/// How many findings about candidates a report shows.
+/// How many candidates a report shows.
 const MAX_SHOWN: usize = 6;
 
 impl<'a> Checker<'a, '_> {
@@ -118,7 +119,7 @@ impl<'a> Checker<'a, '_> {
         let diagnostic = Diagnostic::new(
             Code::ArgumentCount,
             span,
-            format!("`{text}` takes {takes}, and {given} are given"),
+            format!("`{text}` takes {takes}, and {}", are_given(given)),
         )
         .here(format!("{given} given"))
         .help(format!("call it as `{signature}`"));
@@ -161,14 +162,30 @@ impl<'a> Checker<'a, '_> {
         .here("fits no function of that name");
         let mut candidates: Vec<FunctionId> = self.overloads(functions).collect();
         candidates.reverse();
-        let shown = candidates.iter().take(MAX_SHOWN);
-        let signatures: Vec<String> = shown
+        // The sort keeps the order of the text among equals.
+        candidates.sort_by_key(|&id| self.strangeness(self.declared(id), args));
+        let more = candidates.len().saturating_sub(MAX_SHOWN);
+        candidates.truncate(MAX_SHOWN);
+        let mut signatures: Vec<String> = candidates
+            .iter()
             .map(|&id| format!("`{}`", self.signature(self.declared(id))))
             .collect();
-        for &candidate in candidates.iter().take(MAX_SHOWN) {
+        if more > 0 {
+            signatures.push(format!("and {more} more"));
+        }
+        for &candidate in &candidates {
             diagnostic = self.declared_here(diagnostic, self.declared(candidate), "a candidate");
         }
         self.report(diagnostic.help(format!("there is {}", signatures.join(", "))));
+    }
+
+    /// How far a candidate is from a call that it does not fit: arguments that fit no parameter, and arguments too few or too many.
+    fn strangeness(&self, candidate: &Declared, args: Arguments<'_, 'a>) -> usize {
+        let pairs = candidate.params.iter().zip(args.values);
+        let strange = pairs.filter(|(param, value)| fit(value.ty, param.ty).is_none());
+        let (given, most) = (args.values.len(), candidate.params.len());
+        let off = given.saturating_sub(most) + required(candidate).saturating_sub(given);
+        strange.count() + off
     }
 
     fn ambiguous(&mut self, candidates: &[FunctionId], name: ast::Name, span: Span) {
@@ -188,6 +205,17 @@ impl<'a> Checker<'a, '_> {
         self.report(diagnostic);
     }
 
+    /// A default: a number or truth value as it is written, `…` for whatever else.
+    fn shown_default(&self, default: &super::Expr) -> String {
+        match (default.ty, self.fold_scalar(default)) {
+            (TypeId::FLOAT, Some(bits)) => format!("{:?}", f32::from_bits(bits)),
+            (TypeId::INT, Some(bits)) => (bits as i32).to_string(),
+            (TypeId::UINT, Some(bits)) => bits.to_string(),
+            (TypeId::BOOL, Some(bits)) => (bits != 0).to_string(),
+            _ => "…".to_owned(),
+        }
+    }
+
     /// A function's name and parameters, as one would declare it.
     fn signature(&self, declared: &Declared) -> String {
         let param = |param: &super::Param| {
@@ -197,7 +225,10 @@ impl<'a> Checker<'a, '_> {
                 Direction::InOut => "inout ",
             };
             let ty = self.types.name(param.ty, self.interner);
-            format!("{way}{ty} {}", self.text(param.name))
+            let default = param.default.map_or_else(String::new, |default| {
+                format!(" = {}", self.shown_default(default))
+            });
+            format!("{way}{ty} {}{default}", self.text(param.name))
         };
         let params: Vec<String> = declared.params.iter().map(param).collect();
         format!("{}({})", self.text(declared.name.symbol), params.join(", "))

@@ -102,6 +102,7 @@ impl<'a> Checker<'a, '_> {
                     continue;
                 }
                 if let Some(init) = declarator.init {
+                    let name = self.text(syntax.name.symbol).to_owned();
                     self.report(
                         Diagnostic::new(
                             Code::BadInitializer,
@@ -109,7 +110,9 @@ impl<'a> Checker<'a, '_> {
                             "a member of a struct has no initial value of its own",
                         )
                         .here("not possible here")
-                        .help("give values where a variable of the struct is declared: `s x = { … };`"),
+                        .help(format!(
+                            "give values where a variable of the struct is declared: `{name} x = {{ … }};`"
+                        )),
                     );
                 }
                 let name = declarator.name;

@@ -4,8 +4,8 @@
 
 use super::Checker;
 use super::builtin;
-use super::foreign::{foreign_function, foreign_type};
-use super::names::{Named, predeclared};
+use super::foreign::{foreign_function, foreign_global, foreign_type, foreign_value};
+use super::names::{HIT, Named, predeclared};
 use super::overload::is_shader;
 use super::tree::Expr;
 use super::types::{TypeId, TypeKind};
@@ -23,7 +23,23 @@ const MAX_LISTED: usize = 12;
 
 impl<'a> Checker<'a, '_> {
     pub(super) fn unknown_value(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
+        if self.names.named(symbol) == Named::Broken {
+            // Its declaration was reported.
+            return Expr::error(span);
+        }
         let text = self.text(symbol).to_owned();
+        if self.waiting.contains(&symbol) && !self.is_library {
+            self.report(
+                Diagnostic::new(
+                    Code::ConstantCycle,
+                    span,
+                    format!("the value of `{text}` depends on `{text}` itself"),
+                )
+                .here("the circle closes here")
+                .help("give one of the constants on the way a value of its own"),
+            );
+            return Expr::error(span);
+        }
         if let Some(help) = self.other_parameter(symbol, &text) {
             let message = format!("a default is known before the call, and `{text}` is not");
             self.report(
@@ -47,13 +63,24 @@ impl<'a> Checker<'a, '_> {
         let globals = globals.filter(|_| in_session);
         let names = self.names.visible().chain(globals);
         let known = self.closest(&text, names.map(|symbol| self.text(symbol)));
+        let offered = |(global, read): (&str, &'static str)| {
+            let symbols = self.globals.iter().map(|(symbol, _)| *symbol);
+            let mut names = symbols.map(|symbol| self.text(symbol));
+            names.any(|name| name == global).then_some(read)
+        };
+        let foreign = foreign_value(&text).or_else(|| habits::opener(&text));
+        let osl = foreign_global(&text).and_then(offered);
         let help = match known {
             _ if self.names.global(symbol).is_some() => {
                 format!("read the host's global with `global_value<{text}>`")
             }
+            _ if foreign.is_some() => foreign.unwrap_or_default().to_owned(),
+            _ if osl.is_some() => {
+                format!("OSL's `{text}` is `{}` here", osl.unwrap_or_default())
+            }
             Some(known) => format!("did you mean `{known}`?"),
             None if in_session => {
-                format!("give it a value first: `{text} = 0.5`; to `eval`, with `-g {text}=0.5`")
+                format!("give it a value: `{text} = 0.5` in a session, `-g {text}=0.5` to `eval`")
             }
             None => format!("declare it first: `float {text} = 0.0;`"),
         };
@@ -104,7 +131,8 @@ impl<'a> Checker<'a, '_> {
         })
     }
 
-    pub(super) fn unknown_function(&mut self, name: ast::Name) {
+    /// `given` is how many arguments the call has.
+    pub(super) fn unknown_function(&mut self, name: ast::Name, given: usize) {
         let text = self.text(name.symbol).to_owned();
         if let Some(help) = foreign_type(&text) {
             self.unsupported_type(&text, help, name.span);
@@ -116,7 +144,12 @@ impl<'a> Checker<'a, '_> {
         let help = match (foreign_function(&text), self.closest(&text, names)) {
             (Some(help), _) => help.to_owned(),
             (_, Some(known)) => format!("did you mean `{known}`?"),
-            _ => format!("define it: `float {text}(float x) {{ … }}`"),
+            _ => {
+                let params = ["float a", "float b", "float c", "float d"];
+                let params = params.get(..given).map(|params| params.join(", "));
+                let params = params.unwrap_or_else(|| "…".to_owned());
+                format!("define it: `float {text}({params}) {{ … }}`")
+            }
         };
         self.report(
             Diagnostic::new(
@@ -184,6 +217,9 @@ impl<'a> Checker<'a, '_> {
                 format!("its components are `{a}` or `{b}`, up to four at once")
             }
             TypeKind::Array(..) => "elements are read with an index: `w[0]`".to_owned(),
+            TypeKind::Matrix(_) => {
+                "numbers are read by row and column, counted from 0: `m[0][1]`".to_owned()
+            }
             _ => "only structs and vectors have members".to_owned(),
         };
         self.report(
@@ -203,13 +239,17 @@ impl<'a> Checker<'a, '_> {
         let globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
         let help = match self.closest(&text, globals.clone()) {
             Some(known) => format!("did you mean `{known}`?"),
-            None if self.globals.is_empty() => {
-                format!("the host declares none; on the command line: `-g {text}=0.5:1:0`")
+            None => {
+                let there = match self.globals.is_empty() {
+                    true => "the host declares none".to_owned(),
+                    false => format!("there is {}", listed(globals)),
+                };
+                let mend = match HIT.contains(&text.as_str()) {
+                    true => "`--globals hit` declares it".to_owned(),
+                    false => format!("`-g {text}=VALUE:DDX:DDY`, each as `0.5` or `1,2,3`"),
+                };
+                format!("{there}; on the command line, {mend}")
             }
-            None => format!(
-                "there is {}; on the command line: `-g {text}=0.5:1:0`",
-                listed(globals)
-            ),
         };
         self.report(
             Diagnostic::new(

@@ -4,7 +4,7 @@
 
 use super::Checker;
 use super::tree::{Expr, ExprKind, FunctionId, LocalId};
-use super::types::TypeId;
+use super::types::{TypeId, TypeKind};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::{Code, Diagnostic, Direction, Span};
@@ -149,6 +149,33 @@ impl<'a> Checker<'a, '_> {
                 .help("compare with `==`; if the assignment is meant, put parentheses around it"),
             );
         }
+    }
+
+    /// Warns of a constant index where no element is.
+    pub(super) fn index_in_range(&mut self, value: &Expr, index: &Expr) {
+        let len = match self.types.kind(value.ty) {
+            TypeKind::Array(_, len) | TypeKind::Vector(len) | TypeKind::Matrix(len) => len,
+            _ => return,
+        };
+        let Some(at) = self.fold_scalar(index).map(|bits| bits as i32) else {
+            return;
+        };
+        if (0..i64::from(len)).contains(&i64::from(at)) {
+            return;
+        }
+        let (is, last) = (self.show(value.ty), len - 1);
+        let nearest = if at < 0 { 0 } else { last };
+        self.warn(
+            Diagnostic::new(
+                Code::ConstantIndex,
+                index.span,
+                format!(
+                    "{is} has no element {at}: the nearest one, {nearest}, is taken, with a fault"
+                ),
+            )
+            .here("out of range")
+            .help(format!("elements are counted from 0 to {last}")),
+        );
     }
 
     /// Warns of a derivative of what changes in steps alone.

@@ -1,6 +1,7 @@
 //! Habits of other languages, recognised where the grammar fails.
 
 use super::{Case, OPERANDS};
+use crate::lexer::shortened;
 use crate::token::Kind;
 use adumbra_ir::{Code, Diagnostic, Span};
 
@@ -78,6 +79,14 @@ const OPENERS: &[Word] = &[
         "attribute",
         "values from the host are read by `global_value<name>`, or are inputs of the shader",
     ),
+    (
+        "cbuffer",
+        "its members are inputs of the shader, or globals: `global_value<name>`",
+    ),
+    (
+        "tbuffer",
+        "its members are inputs of the shader, or globals: `global_value<name>`",
+    ),
     ("sampler2D", "a texture is declared by `texture2d name;`"),
     ("surface", "an entry is introduced by `shader`"),
     ("volume", "an entry is introduced by `shader`"),
@@ -132,7 +141,11 @@ fn find(words: &[Word], word: &str) -> Option<&'static str> {
 
 /// The diagnostic for a habit, if the failure is one.
 pub(super) fn recognise(case: &Case) -> Option<Diagnostic> {
-    marks(case).or_else(|| words(case)).or_else(|| shapes(case))
+    double_brackets(case)
+        .or_else(|| marks(case))
+        .or_else(|| words(case))
+        .or_else(|| shapes(case))
+        .or_else(|| seeds(case))
 }
 
 fn report(
@@ -189,6 +202,55 @@ fn marks(case: &Case) -> Option<Diagnostic> {
     }
 }
 
+/// OSL's metadata, `[[ … ]]`, in the statement or parameter before the failure.
+fn double_brackets(case: &Case) -> Option<Diagnostic> {
+    let start = case.statement_start();
+    let at = (start..=case.at).find(|&at| {
+        let pair = [case.tokens.kind(at), case.tokens.kind(at + 1)];
+        pair == [Some(Kind::LBracket); 2]
+            && case.tokens.span(at).end == case.tokens.span(at + 1).start
+    })?;
+    report(
+        case.tokens.span(at).to(case.tokens.span(at + 1)),
+        "metadata does not stand in brackets",
+        "not metadata here",
+        "write `<<< label = \"Width\", min = 0.0 >>>` behind the parameter",
+    )
+}
+
+/// In a session, a variable with its shadows that is not written as `name = VALUE : DDX : DDY`.
+fn seeds(case: &Case) -> Option<Diagnostic> {
+    let start = case.statement_start();
+    let kind = |at: usize| case.tokens.kind(start + at);
+    let name = |at: usize| shortened(case.text_of(start + at));
+    if !case.is_typed || case.at <= start {
+        return None;
+    }
+    let help = match (case.kind(0)?, [kind(0), kind(1), kind(2)]) {
+        (Kind::Comma, [Some(Kind::Name), Some(Kind::Assign), _]) => {
+            let name = name(0);
+            format!("a vector is made by its type: `{name} = float3(1, 2, 3) : float3(1, 0, 0)`")
+        }
+        (Kind::Colon, [Some(Kind::Name), Some(Kind::Colon), _]) => {
+            format!("write `{} = VALUE : DDX : DDY`", name(0))
+        }
+        (Kind::Colon, [Some(ty), Some(Kind::Name), Some(Kind::Assign)])
+            if ty == Kind::Name || ty.type_keyword().is_some() =>
+        {
+            let name = name(1);
+            format!("derivatives go with a name alone: `{name} = VALUE : DDX : DDY`")
+        }
+        _ => return None,
+    };
+    let found = case.found();
+    report(
+        case.span(),
+        format!("{found} was not expected here"),
+        "not expected",
+        help,
+    )
+}
+
 /// Words at the failure, before it, or at the start of its statement.
 fn words(case: &Case) -> Option<Diagnostic> {
     for distance in [0, -1] {
@@ -231,6 +293,47 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
     let before = (case.kind(-2), case.kind(-1));
     let expects = |kind| case.expected.contains(kind);
     match found {
+        _ if case.kind(-1).is_some_and(Kind::takes_name) && expects(Kind::Less) => {
+            let (keyword, name) = (case.word(-1), case.word(1).trim_matches('"'));
+            let is_name = found == Kind::LParen
+                && matches!(case.kind(1), Some(Kind::Name | Kind::StringLiteral));
+            let name = if is_name { shortened(name) } else { "name" };
+            let arguments = match case.kind(-1) {
+                Some(Kind::GlobalValue) => "",
+                Some(Kind::MakeClosure) => "(…)",
+                _ => "(uv)",
+            };
+            report(
+                span,
+                format!("`{keyword}` is followed by a name in angle brackets"),
+                "`<` belongs here",
+                format!("write `{keyword}<{name}>{arguments}`"),
+            )
+        }
+        Kind::LBracket
+            if case.kind(-1).is_some_and(|k| k.type_keyword().is_some())
+                && expects(Kind::LParen) =>
+        {
+            report(
+                span,
+                "an array is not made by a call",
+                "not possible here",
+                "a list in braces initialises it: `float w[3] = { 1.0, 2.0, 3.0 };`",
+            )
+        }
+        Kind::Name
+            if before == (Some(Kind::Closure), Some(Kind::Name)) && case.word(-1) == "color" =>
+        {
+            report(
+                case.previous_span(),
+                "a closure has no colour of its own",
+                "not part of the type",
+                format!(
+                    "write `closure {}`; closures are made by `make_closure<name>(…)`, and scaled by colours",
+                    shortened(case.word(0))
+                ),
+            )
+        }
         Kind::Else if expects(Kind::If) => report(
             span,
             "`else` without its `if`",

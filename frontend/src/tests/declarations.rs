@@ -25,6 +25,35 @@ fn constants_of_files() {
 }
 
 #[test]
+fn constants_may_stand_behind_what_uses_them() {
+    let before = "float d(float w[N] = table, float k = K) { return w[N - 1] + k; } const s S = { K, { 2, 3 } };
+        const float first = S.w[1] + later, later = K; struct s { float a; float w[N]; };
+        const float table[] = { 1, 2, K }; const int N = HALF + 1, HALF = 2; const float K = 0.5;";
+    let body = "o0 = first; o1 = table[2]; o2 = N; o3 = S.a; o4 = d();";
+    let expected = [3.5, 0.5, 3.0, 0.5, 1.0];
+    assert_eq!(floats(&shader("float", 5, before, body)), expected);
+    // However many stand in the wrong order.
+    let chain: String = (0..20_000)
+        .map(|n| format!("const int c{n} = c{} + 1;", n + 1))
+        .collect();
+    let text = format!("{chain} const int c20000 = 0; shader s(out int o) {{ o = c0; }}");
+    assert_eq!(ints(&text), [20_000]);
+}
+
+#[test]
+fn constants_in_a_circle_are_refused_once() {
+    for text in [
+        "const float a = a;",
+        "const float a = b; const float b = a;",
+        "const float a = b + 1, b = c, c = 2 * a; float f() { return a + b + c; }",
+        "const int n = S.w[0]; struct s { float w[n]; }; const s S = { { 1 } };",
+        "const int n = w[0]; const int w[n] = { 1 };",
+    ] {
+        assert_eq!(codes(text), [Code::ConstantCycle], "{text}");
+    }
+}
+
+#[test]
 fn a_constant_array_is_filled_once_in_each_function() {
     let before =
         "float table[3] = { 1, 2, 3 }; float at(int i) { return table[i] + table[2 - i]; }";

@@ -279,7 +279,7 @@ fn suggestions() {
         "did you mean `wood`?"
     );
     assert_eq!(help("pari q;"), "did you mean `pair`?");
-    assert_eq!(help("o = foo(1);"), "define it: `float foo(float x) { … }`");
+    assert_eq!(help("o = foo(1);"), "define it: `float foo(float a) { … }`");
     assert_eq!(help("o = global_value<X>;"), "did you mean `x`?");
     assert_eq!(
         help("o = x;"),

@@ -5,6 +5,7 @@ mod chains;
 mod declarations;
 mod errors;
 mod flow;
+mod habits;
 mod limits;
 mod matrices;
 mod messages;

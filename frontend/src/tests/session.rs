@@ -101,6 +101,6 @@ fn errors_of_entries() {
     assert_eq!(help("flog ? 1 : 2"), "did you mean `flag`?");
     assert_eq!(
         help("qqq + 1"),
-        "give it a value first: `qqq = 0.5`; to `eval`, with `-g qqq=0.5`"
+        "give it a value: `qqq = 0.5` in a session, `-g qqq=0.5` to `eval`"
     );
 }

@@ -75,6 +75,24 @@ fn divisions_by_zero() {
 }
 
 #[test]
+fn constant_indices_out_of_range() {
+    let before = "const int LAST = 2; const float table[2] = { 1, 2 };";
+    let check = |body: &str, place: Option<&str>| of(Code::ConstantIndex, before, body, place);
+    check("float w[2]; o0 = w[LAST];", Some("LAST"));
+    check("float w[2]; w[-1] = 1; o0 = w[1];", Some("-1"));
+    check("o0 = float3(1)[3];", Some("3"));
+    check("o0 = float2x2(1)[0][2];", Some("2"));
+    check("float w[2][3]; o0 = w[2][2];", Some("2"));
+    check("o0 = table[LAST];", Some("LAST"));
+    check("float w[2]; o0 = w[4294967295u];", Some("4294967295u"));
+    check(
+        "float w[2]; o0 = w[0] + w[1] + float4(1)[3] + table[LAST - 1];",
+        None,
+    );
+    check("int n = 3; float w[n]; o0 = w[7];", None);
+}
+
+#[test]
 fn divisions_of_integers_that_lose_a_remainder() {
     let check = |body: &str, place: Option<&str>| {
         of(Code::LostRemainder, "const int SIZE = 7;", body, place)

@@ -10,13 +10,22 @@ use adumbra::{Compiler, Findings, Sources, Stats};
 use std::io;
 
 /// # Errors
-/// If a file has errors; all files are checked all the same.
+/// If a file has errors or cannot be read; all others are checked all the same.
 pub fn check(args: CheckArgs) -> Outcome {
     let setup = Setup::new(&args.compile)?;
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(setup.options);
     let mut failed = false;
+    let mut unread = None;
     for path in &args.files {
-        let (name, bytes) = input::bytes(path)?;
+        let (name, bytes) = match input::bytes(path) {
+            Ok(read) => read,
+            Err(failure) => {
+                if let Some(Failure::Usage(before)) = unread.replace(failure) {
+                    report::message(&before);
+                }
+                continue;
+            }
+        };
         let checked = input::text(&name, bytes).and_then(|text| {
             Ok(match args.group {
                 true => compiler.check_group_timed(&input::group(path, &name, &text)?),
@@ -52,8 +61,9 @@ pub fn check(args: CheckArgs) -> Outcome {
             report::to_stderr(&findings.diagnostics, &findings.sources, Format::Text);
         }
     }
-    match failed {
-        true => Err(Failure::Reported),
-        false => Ok(()),
+    match (unread, failed) {
+        (Some(failure), _) => Err(failure),
+        (None, true) => Err(Failure::Reported),
+        (None, false) => Ok(()),
     }
 }

@@ -46,11 +46,17 @@ pub fn eval(args: EvalArgs) -> Outcome {
     }
 }
 
-/// Adds the files of `--with`.
-pub fn add_files(sources: &mut Sources, files: &[PathBuf], format: Format) -> Outcome {
-    for path in files {
+/// Adds the files of `--with`, each once.
+pub fn add_files(sources: &mut Sources, paths: &[PathBuf], format: Format) -> Outcome {
+    for path in paths {
         input::admit(sources.iter().len())?;
         let (name, bytes) = input::bytes(path)?;
+        if sources
+            .iter()
+            .any(|(_, known)| files::are_one(known.name(), &name))
+        {
+            continue;
+        }
         let text = input::text(&name, bytes).map_err(|findings| reported(&findings, format))?;
         sources.add(name, text);
     }

@@ -1,12 +1,42 @@
-//! Included files: relative to the file that includes them, and never absolute.
+//! Files by name: included ones stand relative to the file that includes them, and one file is one text, however it is spelled.
 
 use crate::input;
 use crate::outcome::Failure;
 use adumbra::{Findings, Loader, Sources};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-/// The file system.
-pub struct Files;
+/// The file system, with the names that files have got so far.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// By where the file really is.
+    names: RefCell<HashMap<PathBuf, String>>,
+}
+
+impl Files {
+    /// The file system, for texts that have their names already.
+    pub fn knowing(sources: &Sources) -> Files {
+        let files = Files::default();
+        for (_, file) in sources.iter() {
+            files.call(Path::new(file.name()), file.name());
+        }
+        files
+    }
+
+    /// What a file is called: `name`, unless it has a name.
+    pub fn call(&self, path: &Path, name: &str) -> String {
+        // What is not there is found missing when it is read.
+        let Ok(place) = path.canonicalize() else {
+            return name.to_owned();
+        };
+        let mut names = self.names.borrow_mut();
+        names
+            .entry(place)
+            .or_insert_with(|| name.to_owned())
+            .clone()
+    }
+}
 
 impl Loader for Files {
     fn resolve(&self, path: &str, from: &str) -> Result<String, String> {
@@ -14,10 +44,11 @@ impl Loader for Files {
             return Err("folders are separated by `/`".to_owned());
         }
         if Path::new(path).is_absolute() {
-            return Err("a path begins where the including text is".to_owned());
+            return Err("absolute paths are not followed".to_owned());
         }
         let folder = Path::new(from).parent().unwrap_or(Path::new(""));
-        Ok(plain(&folder.join(path)).display().to_string())
+        let found = folder.join(path);
+        Ok(self.call(&found, &plain(&found).display().to_string()))
     }
 
     fn load(&self, name: &str) -> Result<String, String> {
@@ -35,20 +66,27 @@ impl Loader for Files {
     }
 }
 
-/// The path without detours: `a/../b` is `b`.
+/// The path without detours: `a/../b` and `./b` are `b`.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         let goes_back = part == Component::ParentDir
             && matches!(out.components().next_back(), Some(Component::Normal(_)));
-        match goes_back {
-            true => {
+        match (goes_back, part) {
+            (true, _) => {
                 out.pop();
             }
-            false => out.push(part),
+            (_, Component::CurDir) => {}
+            _ => out.push(part),
         }
     }
     out
+}
+
+/// Whether two names are of one file.
+pub fn are_one(a: &str, b: &str) -> bool {
+    let place = |name| Path::new(name).canonicalize();
+    a == b || matches!((place(a), place(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The texts with all files that they include.
@@ -56,7 +94,7 @@ fn plain(path: &Path) -> PathBuf {
 /// # Errors
 /// What cannot be included.
 pub fn including(sources: Sources) -> Result<Sources, Findings> {
-    sources.including(&Files)
+    sources.including(&Files::knowing(&sources))
 }
 
 #[cfg(test)]
@@ -65,16 +103,34 @@ mod tests {
 
     #[test]
     fn paths_begin_where_the_including_file_is() {
-        let resolve = |path, from| Files.resolve(path, from);
+        let files = Files::default();
+        let resolve = |path, from| files.resolve(path, from);
         assert_eq!(resolve("b.adu", "a.adu").unwrap(), "b.adu");
         assert_eq!(resolve("b.adu", "x/y/a.adu").unwrap(), "x/y/b.adu");
         assert_eq!(resolve("../b.adu", "x/y/a.adu").unwrap(), "x/b.adu");
         assert_eq!(resolve("../../../b.adu", "x/a.adu").unwrap(), "../../b.adu");
-        assert_eq!(resolve("b.adu", "./a.adu").unwrap(), "./b.adu");
+        assert_eq!(resolve("b.adu", "./a.adu").unwrap(), "b.adu");
+        assert_eq!(resolve("./x/./b.adu", "a.adu").unwrap(), "x/b.adu");
         assert_eq!(resolve("b.adu", "<stdin>").unwrap(), "b.adu");
         assert!(resolve("/etc/passwd", "a.adu").is_err());
         assert!(resolve("x\\b.adu", "a.adu").is_err());
-        assert!(Files.load("/dev/null").is_err());
-        assert!(Files.load("src").is_err());
+        assert!(files.load("/dev/null").is_err());
+        assert!(files.load("src").is_err());
+    }
+
+    #[test]
+    fn a_file_has_one_name_however_it_is_spelled() {
+        let sources = Sources::new("./src/lib.rs", "");
+        let files = Files::knowing(&sources);
+        for (path, from) in [
+            ("src/lib.rs", "a.adu"),
+            ("lib.rs", "src/a.adu"),
+            ("../src/bin/../lib.rs", "src/a.adu"),
+        ] {
+            assert_eq!(files.resolve(path, from).unwrap(), "./src/lib.rs", "{path}");
+        }
+        assert!(are_one("src/lib.rs", "src/bin/../lib.rs"));
+        assert!(!are_one("src/lib.rs", "src/book.rs"));
+        assert!(are_one("<stdin>", "<stdin>") && !are_one("no", "other"));
     }
 }

@@ -18,13 +18,23 @@ pub const MAX_TEXTS: usize = 1_000;
 /// # Errors
 /// If it cannot be read.
 pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
-    let is_stdin = path.as_os_str() == "-";
-    let name = match is_stdin {
+    let name = match is_stdin(path) {
         true => "<stdin>".to_owned(),
         false => path.display().to_string(),
     };
+    match read(path) {
+        Ok(bytes) => Ok((name, bytes)),
+        Err(error) => Err(Failure::usage(format!("cannot read {name}: {error}"))),
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = match is_stdin {
+    match is_stdin(path) {
         true => io::stdin()
             .lock()
             .take(MAX_FILE + 1)
@@ -32,11 +42,8 @@ pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
         false => {
             fs::File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
         }
-    };
-    match read {
-        Ok(_) => Ok((name, bytes)),
-        Err(error) => Err(Failure::usage(format!("cannot read {name}: {error}"))),
-    }
+    }?;
+    Ok(bytes)
 }
 
 /// The group that a file describes, with all that its units include. Paths in it are relative to its folder; in one from standard input, to the current one.
@@ -45,17 +52,16 @@ pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
 /// What is wrong with its form, and which of the units' files cannot be read.
 pub fn group(path: &Path, name: &str, text: &str) -> Result<Group, Findings> {
     let folder = path.parent().unwrap_or(Path::new(""));
+    let files = Files::default();
     Group::from_json(name, text, |unit| {
-        let (name, bytes) = match bytes(&folder.join(unit)) {
-            Ok(read) => read,
-            Err(Failure::Usage(why)) => return Err(why),
-            Err(_) => return Err("it cannot be read".to_owned()),
-        };
+        let path = folder.join(unit);
+        let bytes = read(&path).map_err(|error| error.to_string())?;
+        let name = files.call(&path, &path.display().to_string());
         let text =
             self::text(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())?;
         Ok((name, text))
     })?
-    .including(&Files)
+    .including(&files)
 }
 
 /// Refuses one text too many.

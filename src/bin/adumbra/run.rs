@@ -6,10 +6,11 @@ use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::point::Point;
 use crate::report::{self, Format};
-use crate::setting::Argument;
+use crate::setting::{Argument, Setting};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use adumbra::{Evaluator, HumanFloat, Instance, Program, View};
+use adumbra::{Evaluator, GlobalMember, HumanFloat, Instance, Program, View};
+use adumbra_frontend::closest;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ pub fn run(args: RunArgs) -> Outcome {
         check_bytecode(&args, &setup, &program)?;
     }
     let instance = instance(&args.arguments, &program)?;
+    warn_of_slips(&args, &program);
     let globals = setup
         .globals
         .adopt(program.globals())
@@ -86,6 +88,24 @@ fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> Outcome {
         );
     }
     Ok(())
+}
+
+/// A global that was set and that nobody reads, where one of nearly that name is read and was not set, is a slip of the fingers.
+fn warn_of_slips(args: &RunArgs, program: &Program) {
+    let set = &args.compile.globals_set;
+    let is_set = |name: &str| set.iter().any(|setting| setting.name == name);
+    let members = program.globals().members().iter();
+    let missed: Vec<&str> = members
+        .map(GlobalMember::name)
+        .filter(|name| !is_set(name) && program.reads(name))
+        .collect();
+    for Setting { name, .. } in set.iter().filter(|setting| !program.reads(&setting.name)) {
+        if let Some(meant) = closest(name, missed.iter().copied()) {
+            report::message(&format!(
+                "nothing reads the global `{name}`; did you mean `{meant}`?"
+            ));
+        }
+    }
 }
 
 /// The program with its inputs set by `--arg`, and folded in if it was compiled just now.

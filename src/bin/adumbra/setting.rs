@@ -78,9 +78,12 @@ impl Argument {
         let parts: Vec<&str> = self.text.split(',').map(str::trim).collect();
         if parts.len() != scalars.len() {
             return Err(format!(
-                "`{ty}` wants {}, here are {}",
+                "`{ty}` wants {}, here {}",
                 numbers(scalars.len()),
-                parts.len()
+                match parts.len() {
+                    1 => "is 1".to_owned(),
+                    n => format!("are {n}"),
+                }
             ));
         }
         let words = parts
@@ -145,7 +148,7 @@ fn floats(text: &str) -> Result<Vec<u32>, String> {
 fn float(text: &str) -> Result<f32, String> {
     let number: f32 = text
         .parse()
-        .map_err(|_| format!("`{text}` is not a number"))?;
+        .map_err(|_| format!("`{text}` is not a number; a float is written 0.5, a vector 1,2,3"))?;
     match number.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) {
         true => Err(format!(
             "`{text}` is too large for a float; infinity is written `inf`"

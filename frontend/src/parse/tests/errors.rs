@@ -164,12 +164,34 @@ fn habits_of_other_languages_are_told_the_word_to_use() {
         ("static float x;", "remove it"),
         ("x = 'a';", "`\"…\"`"),
         ("x = \u{201c}a\u{201d};", "`\"`"),
+        (
+            "c = texture2d_sample(wood, u, v);",
+            "`texture2d_sample<wood>(uv)`",
+        ),
+        (
+            "c = make_closure(\"diffuse\");",
+            "`make_closure<diffuse>(…)`",
+        ),
+        ("c = global_value.x;", "`global_value<name>`"),
+        (
+            "float b[2] = float[2](1., 2.);",
+            "`float w[3] = { 1.0, 2.0, 3.0 };`",
+        ),
+        ("closure color Ci = c;", "`closure Ci`"),
+        ("# Adumbra", "`# Adumbra`"),
+        ("x = 1'000;", "without marks"),
         ("#include <math.h>", "`#include \"file.adu\"`"),
     ] {
         let text = format!("void f() {{\n{inside}\n}}");
         let first = first(&text);
         assert!(first.contains(mend), "{inside}: {first}");
     }
+    let metadata = "shader s(float w = 0.25 [[ string label = \"W\" ]]) {}";
+    assert!(first(metadata).contains("`<<< label"));
+    assert_eq!(findings(metadata).len(), 1);
+    assert!(first("cbuffer Params { float4 tint; }").contains("`global_value<name>`"));
+    assert!(first("struct s { float a; } shader t() {}").contains("a `;` is missing after `}`"));
+    assert!(first("float f() { return `````; }").contains("the characters \"`````\" mean"));
     assert!(first("uniform float x;").contains("`global_value<name>`"));
     assert!(first("function f(x) { return x; }").contains("`float f(float x) { … }`"));
     assert!(first("float f() -> float { return 1; }").contains("before its name"));

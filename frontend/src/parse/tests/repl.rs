@@ -96,6 +96,30 @@ fn incomplete_entries() {
 }
 
 #[test]
+fn derivatives_in_another_form_are_told_the_form() {
+    for (text, mend) in [
+        (
+            "p = 1,2,3 : 1,0,0 : 0,1,0",
+            "`p = float3(1, 2, 3) : float3(1, 0, 0)`",
+        ),
+        (
+            "float2 r = float2(1, 2) : float2(1, 0)",
+            "`r = VALUE : DDX : DDY`",
+        ),
+        ("int k = 2 : 1", "`k = VALUE : DDX : DDY`"),
+        ("u : 1 : 0", "`u = VALUE : DDX : DDY`"),
+    ] {
+        let arena = Bump::new();
+        let Reply::Wrong(found) = parse_repl(&arena, &mut Interner::new(), FileId::MAIN, text)
+        else {
+            panic!("{text} is wrong");
+        };
+        let help = found[0].help.clone().unwrap_or_default();
+        assert!(help.contains(mend), "{text}: {help}");
+    }
+}
+
+#[test]
 fn wrong_entries() {
     for text in [
         "f(1))",
@@ -107,6 +131,9 @@ fn wrong_entries() {
         "a @ (",
         "\"abc",
         "u = 1 : 2 : 3 : 4",
+        "p = 1,2,3 : 1,0,0",
+        "float2 r = float2(1) : 1",
+        "u : 1 : 0",
         "3x",
         "float f() { return 1",
         "} {",

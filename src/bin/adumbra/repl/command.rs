@@ -25,7 +25,7 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     match name {
-        "help" | "h" | "?" => print(&help_text(rest)?)?,
+        "help" | "h" | "?" => print(&help_text(session, rest)?)?,
         "type" => print(&type_text(session, rest)?)?,
         "fd" => print(&differences_text(session, rest)?)?,
         "time" => print(&time_text(session, rest)?)?,
@@ -49,6 +49,37 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
     Ok(Then::GoOn)
 }
 
+/// Whether a line is a command that there is. `: u`, the rest of a `? :`, is none.
+pub fn is_known(line: &str) -> bool {
+    line.trim_start().strip_prefix(':').is_some_and(|line| {
+        let name = line.split(char::is_whitespace).next().unwrap_or_default();
+        help::COMMANDS.iter().any(|page| page.name == name)
+    })
+}
+
+/// What to type for a word that ends or explains other sessions, if that is what somebody typed. The word may be a name here.
+pub fn meant(session: &Session, item: &str) -> Option<Failure> {
+    let mut words = item.split_whitespace();
+    let (word, rest, None) = (words.next()?, words.next(), words.next()) else {
+        return None;
+    };
+    let word = word.trim_end_matches("()");
+    let mend = match (word, rest) {
+        ("quit" | "exit" | "q", None) => "leave by `:quit`, or Ctrl-D".to_owned(),
+        ("help" | "?" | "h", None) => "`:help` lists what there is".to_owned(),
+        ("help" | "?", Some(topic)) => format!("write `:help {topic}`"),
+        _ => return None,
+    };
+    let declared = session.declared();
+    let is_name = session.variables().iter().any(|name| name == word)
+        || declared
+            .functions
+            .iter()
+            .chain(&declared.others)
+            .any(|name| name == word);
+    (!is_name).then(|| Failure::usage(format!("commands begin with `:`; {mend}")))
+}
+
 fn print(text: &str) -> Outcome {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
@@ -65,13 +96,18 @@ fn unknown(name: &str) -> Failure {
     })
 }
 
-fn help_text(topic: &str) -> Outcome<String> {
+fn help_text(session: &Session, topic: &str) -> Outcome<String> {
     if topic.is_empty() {
         return Ok(help::overview());
     }
     let topic = topic.trim_start_matches(':').trim_end_matches("()");
     if let Some(page) = help::COMMANDS.iter().find(|page| page.name == topic) {
         return Ok(page.text());
+    }
+    // What was declared here hides what is built in.
+    let own = session.signatures(topic);
+    if !own.is_empty() {
+        return Ok(own.join("\n") + "\n");
     }
     let pages = help::pages(topic);
     if !pages.is_empty() {

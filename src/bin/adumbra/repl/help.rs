@@ -1,5 +1,6 @@
 //! `:help`: the commands, and the pages of ops, which are their rows in the op table, and of the standard library, which are its comments.
 
+use super::errors;
 use adumbra::{Class, Direction, Op, OpInfo};
 use adumbra_frontend::check::builtin;
 use std::fmt::Write;
@@ -27,7 +28,7 @@ pub const COMMANDS: &[Page] = &[
     page(
         "help",
         ":help [NAME]",
-        "this list, or what an op, a function or a command does, and how it is differentiated",
+        "this list, or what an op, a function or a command does, and how it is differentiated; of a code such as E0205, why it is found and the mend",
     ),
     page("type", ":type EXPR", "the type of an expression"),
     page(
@@ -206,6 +207,7 @@ pub fn pages(wanted: &str) -> String {
     pages.extend(adumbra_stdlib::entry(wanted).map(library));
     pages.extend(builtin::derivative(wanted).map(|direction| derivative(wanted, direction)));
     pages.extend((wanted == builtin::MESSAGE).then(|| PRINTF.to_owned()));
+    pages.extend(errors::page(wanted).map(str::to_owned));
     pages.join("\n")
 }
 
@@ -313,6 +315,7 @@ mod tests {
         assert!(pages("cross").contains("float3 cross(float3 a, float3 b)"));
         assert!(pages("dFdy").contains("along y"));
         assert!(pages("printf").contains("%g"));
+        assert!(pages("E0205").contains("Use a name that the host has."));
         assert_eq!(pages("nosuch"), "");
     }
 }

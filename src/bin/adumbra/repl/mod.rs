@@ -6,6 +6,7 @@ mod canvas;
 mod colour;
 mod command;
 mod complete;
+mod errors;
 mod help;
 mod plot;
 mod reader;
@@ -65,7 +66,10 @@ pub fn repl(args: ReplArgs) -> Outcome {
             Read1::Item(item) if is_command(&item) => {
                 command::execute(session, item.trim(), reader.width())
             }
-            Read1::Item(item) => enter(session, &item, stats).map(|()| Then::GoOn),
+            Read1::Item(item) => match command::meant(session, &item) {
+                Some(failure) => Err(failure),
+                None => enter(session, &item, stats).map(|()| Then::GoOn),
+            },
         };
         match outcome {
             Ok(Then::Quit) => break,

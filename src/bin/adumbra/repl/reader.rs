@@ -1,6 +1,10 @@
-//! Where a session's items come from: a terminal with history, editing, completion and colours, or a pipe. An item goes on over as many lines as it needs.
+//! Where a session's items come from: a terminal with history, editing, completion and colours, or a pipe.
+//!
+//! An item goes on over as many lines as it needs. What ends one that would go on: outside of brackets an empty line, and anywhere a
+//! `:command`, so that nobody is caught in it.
 
 use super::colour::coloured;
+use super::command::is_known;
 use super::complete::complete;
 use super::plot::PLAIN_WIDTH;
 use super::session::{Session, is_unfinished};
@@ -8,8 +12,7 @@ use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::history::DefaultHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{CompletionType, Config, Context, Editor, Helper, Hinter};
+use rustyline::{CompletionType, Config, Context, Editor, Helper, Hinter, Validator};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, BufRead, Read, StdinLock};
@@ -35,19 +38,10 @@ pub enum Read1 {
     End,
 }
 
-/// Helps who types: asks for another line as long as the item is unfinished, completes and colours words.
-#[derive(Helper, Hinter)]
+/// Helps who types: completes and colours words.
+#[derive(Helper, Hinter, Validator)]
 pub struct Assistant {
     session: Rc<RefCell<Session>>,
-}
-
-impl Validator for Assistant {
-    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
-        Ok(match is_unfinished(context.input()) {
-            true => ValidationResult::Incomplete,
-            false => ValidationResult::Valid(None),
-        })
-    }
 }
 
 impl Completer for Assistant {
@@ -76,7 +70,13 @@ impl Highlighter for Assistant {
 }
 
 /// A source of items.
-pub enum Reader {
+pub struct Reader {
+    lines: Lines,
+    /// The command that ended the item before.
+    next: Option<String>,
+}
+
+enum Lines {
     /// A person.
     Terminal {
         editor: Box<Editor<Assistant, DefaultHistory>>,
@@ -91,7 +91,6 @@ impl Reader {
     pub fn terminal(session: Rc<RefCell<Session>>) -> rustyline::Result<Reader> {
         let config = Config::builder()
             .max_history_size(HISTORY)?
-            .auto_add_history(true)
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config)?;
@@ -101,46 +100,52 @@ impl Reader {
             // The first session has none.
             let _ = editor.load_history(path);
         }
-        Ok(Reader::Terminal {
-            editor: Box::new(editor),
-            history,
+        Ok(Reader {
+            lines: Lines::Terminal {
+                editor: Box::new(editor),
+                history,
+            },
+            next: None,
         })
     }
 
     /// Standard input as it comes.
     pub fn pipe() -> Reader {
-        Reader::Pipe(io::stdin().lock())
+        Reader {
+            lines: Lines::Pipe(io::stdin().lock()),
+            next: None,
+        }
     }
 
     /// Waits for the next item.
     pub fn next(&mut self) -> io::Result<Read1> {
-        match self {
-            Reader::Terminal { editor, .. } => match editor.readline("> ") {
-                Ok(item) => Ok(Read1::Item(item)),
-                Err(ReadlineError::Interrupted) => Ok(Read1::Cancelled),
-                Err(ReadlineError::Eof) => Ok(Read1::End),
-                Err(ReadlineError::Io(error)) => Err(error),
-                Err(other) => Err(io::Error::other(other)),
-            },
-            Reader::Pipe(stdin) => read_item(stdin),
+        let lines = &mut self.lines;
+        let read = item(&mut self.next, |is_first| match lines {
+            Lines::Terminal { editor, .. } => edited(editor, if is_first { "> " } else { ". " }),
+            Lines::Pipe(stdin) => piped(stdin),
+        })?;
+        if let (Lines::Terminal { editor, .. }, Read1::Item(item)) = (&mut self.lines, &read) {
+            // An item is recalled as a whole. Without a history one goes on typing.
+            let _ = editor.add_history_entry(item.trim_end());
         }
+        Ok(read)
     }
 
     /// How many characters fit in a line.
     pub fn width(&mut self) -> usize {
-        let columns = match self {
-            Reader::Terminal { editor, .. } => editor.dimensions().map(|(columns, _)| columns),
-            Reader::Pipe(_) => None,
+        let columns = match &mut self.lines {
+            Lines::Terminal { editor, .. } => editor.dimensions().map(|(columns, _)| columns),
+            Lines::Pipe(_) => None,
         };
         columns.map_or(PLAIN_WIDTH, usize::from)
     }
 
     /// Keeps the history for later sessions.
     pub fn close(self) {
-        if let Reader::Terminal {
+        if let Lines::Terminal {
             mut editor,
             history: Some(path),
-        } = self
+        } = self.lines
         {
             if let Some(directory) = path.parent() {
                 // A session without a place to write to is a session without history.
@@ -159,36 +164,68 @@ fn history_file() -> Option<PathBuf> {
     Some(state.join("adumbra/history"))
 }
 
-fn read_item(input: &mut impl BufRead) -> io::Result<Read1> {
+/// An item of as many lines as it needs; `next` is the line that it begins with, if there is one, and afterwards the one that ended it. Is told, to
+/// get a line, whether it is the first.
+fn item(
+    next: &mut Option<String>,
+    mut line: impl FnMut(bool) -> io::Result<Read1>,
+) -> io::Result<Read1> {
     let mut item = String::new();
     let mut brackets = Brackets::default();
     loop {
-        let mut line = Vec::new();
-        let read = input
-            .by_ref()
-            .take(MAX_LINE as u64)
-            .read_until(b'\n', &mut line)?;
-        if read == 0 {
-            return Ok(if item.is_empty() {
-                Read1::End
-            } else {
-                Read1::Item(item)
-            });
-        }
-        if read == MAX_LINE && line.last() != Some(&b'\n') {
-            skip_line(input)?;
-        }
-        let Ok(line) = String::from_utf8(line) else {
-            return Ok(Read1::NotText);
+        let read = match next.take() {
+            Some(line) => line,
+            None => match line(item.is_empty())? {
+                Read1::Item(line) => line,
+                Read1::End if !item.is_empty() => return Ok(Read1::Item(item)),
+                other => return Ok(other),
+            },
         };
-        brackets.read(&line);
-        item.push_str(&line);
+        if !item.is_empty() {
+            if is_known(&read) {
+                *next = Some(read);
+                return Ok(Read1::Item(item));
+            }
+            if read.trim().is_empty() && !brackets.are_open() {
+                return Ok(Read1::Item(item));
+            }
+        }
+        read.split_inclusive('\n')
+            .for_each(|line| brackets.read(line));
+        item.push_str(&read);
         // Asking the parser is for where brackets do not answer: it reads the item from its beginning.
         let goes_on = brackets.are_open() || is_unfinished(&item);
         if !goes_on || item.len() > adumbra::MAX_SOURCE {
             return Ok(Read1::Item(item));
         }
     }
+}
+
+/// A line that somebody types; of many lines, if it is an item of the history.
+fn edited(editor: &mut Editor<Assistant, DefaultHistory>, prompt: &str) -> io::Result<Read1> {
+    match editor.readline(prompt) {
+        Ok(line) => Ok(Read1::Item(line + "\n")),
+        Err(ReadlineError::Interrupted) => Ok(Read1::Cancelled),
+        Err(ReadlineError::Eof) => Ok(Read1::End),
+        Err(ReadlineError::Io(error)) => Err(error),
+        Err(other) => Err(io::Error::other(other)),
+    }
+}
+
+/// The next line of a pipe.
+fn piped(input: &mut impl BufRead) -> io::Result<Read1> {
+    let mut line = Vec::new();
+    let read = input
+        .by_ref()
+        .take(MAX_LINE as u64)
+        .read_until(b'\n', &mut line)?;
+    if read == 0 {
+        return Ok(Read1::End);
+    }
+    if read == MAX_LINE && line.last() != Some(&b'\n') {
+        skip_line(input)?;
+    }
+    Ok(String::from_utf8(line).map_or(Read1::NotText, Read1::Item))
 }
 
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
@@ -247,10 +284,10 @@ mod tests {
     use super::*;
 
     fn items(text: &[u8]) -> Vec<Read1> {
-        let mut input = text;
+        let (mut input, mut next) = (text, None);
         let mut items = Vec::new();
         loop {
-            items.push(read_item(&mut input).unwrap());
+            items.push(super::item(&mut next, |_| piped(&mut input)).unwrap());
             if items.last() == Some(&Read1::End) {
                 return items;
             }
@@ -271,6 +308,43 @@ mod tests {
         assert_eq!(
             items(comment),
             [item("/* ( \n ) */ 1\n"), item("2"), Read1::End]
+        );
+    }
+
+    #[test]
+    fn nobody_is_caught_in_an_unfinished_item() {
+        let empty_line = [item("bad +\n"), item("3\n"), Read1::End];
+        assert_eq!(items(b"bad +\n \n3\n"), empty_line);
+        for open in ["(1\n\n", "bad +\n", "float f() {\n\n", "/* \n"] {
+            let text = format!("{open}:help sin\n3");
+            let expected = [item(open), item(":help sin\n"), item("3"), Read1::End];
+            assert_eq!(items(text.as_bytes()), expected);
+        }
+        // Within brackets empty lines are part of the item, and `? :` may be spread over lines.
+        for whole in [
+            "float f() {\n\nreturn 1; }\n",
+            "true ?\n1\n: 2\n",
+            "true ? 1\n:u\n",
+        ] {
+            let text = format!("{whole}3");
+            let expected = [item(whole), item("3"), Read1::End];
+            assert_eq!(items(text.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn a_continued_item_is_asked_for_as_such() {
+        let mut given = ["u +", "u"].into_iter();
+        let mut firsts = Vec::new();
+        let read = super::item(&mut None, |is_first| {
+            firsts.push(is_first);
+            Ok(given
+                .next()
+                .map_or(Read1::End, |line| item(&format!("{line}\n"))))
+        });
+        assert_eq!(
+            (read.unwrap(), firsts),
+            (item("u +\nu\n"), vec![true, false])
         );
     }
 

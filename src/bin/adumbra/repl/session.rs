@@ -179,7 +179,7 @@ impl Session {
         let (name, bytes) = input::bytes(path)?;
         let text = input::text(&name, bytes).map_err(|findings| failed(&findings))?;
         let before = self.texts.clone();
-        self.texts.retain(|text| text.name != name);
+        self.texts.retain(|text| !files::are_one(&text.name, &name));
         self.add(name, text).inspect_err(|_| self.texts = before)
     }
 
@@ -284,6 +284,24 @@ impl Session {
         declared
     }
 
+    /// The functions of that name, as they are declared in the texts.
+    pub fn signatures(&self, name: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for Text { text, .. } in &self.texts {
+            let (arena, mut interner) = (Bump::new(), Interner::new());
+            let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
+            for item in file.items {
+                if let ItemKind::Function(function) = item.kind
+                    && interner.name(function.name.symbol) == name
+                {
+                    let end = function.parameters_span.end as usize;
+                    found.push(text[item.span.start as usize..end].to_owned());
+                }
+            }
+        }
+        found
+    }
+
     fn compiler(&self, globals: &Globals) -> Compiler {
         Compiler::new(globals.layout().clone()).with_options(self.setup.options.clone())
     }
@@ -358,7 +376,7 @@ impl Session {
                 let span = adumbra::Span::new(FileId::MAIN, end, end);
                 let finding = Diagnostic::new(Code::SyntaxError, span, "the input ends too early")
                     .here("a bracket, a comment or a body is still open")
-                    .help("close it, or press Ctrl-C to start again");
+                    .help("close it; outside of brackets an empty line ends an item, and a `:command` does so anywhere");
                 Err(vec![finding])
             }
         }

@@ -1,0 +1,84 @@
+//! What people write by habit, and the help that says what to write here.
+
+use super::*;
+
+/// The help of the first finding in a shader's body.
+fn help(body: &str) -> String {
+    let text = format!(
+        "struct Pair {{ float a; float b; }}; float add(float a, int n = 5, bool b = true, float3 v = float3(1)) {{ return a + n; }}
+         float near(float3 v) {{ return v.x; }} float near(float2 v, float x) {{ return v.x * x; }} float near(int a, int b, int c) {{ return a; }}
+         shader main(out float o) {{ closure c; float3 v; float2x2 m; float w[2]; {body} }}"
+    );
+    let found = compile(&text).expect_err(body);
+    found[0].help.clone().expect("every finding says the mend")
+}
+
+#[test]
+fn types_of_other_languages() {
+    for (body, mend) in [
+        ("mat2 r;", "GLSL's numbers are columns"),
+        ("m = mat2(1, 0, 0, 1);", "`transpose`"),
+        ("mat4x3 r;", "matrices are square"),
+        ("float3x2 r;", "matrices are square"),
+        ("dvec2 r;", "use `float2`"),
+        ("f16 r;", "use `float`"),
+    ] {
+        assert!(help(body).contains(mend), "{body}: {}", help(body));
+    }
+}
+
+#[test]
+fn values_of_other_languages() {
+    for (body, mend) in [
+        ("gl_FragColor = v;", "`out` parameters"),
+        ("discard;", "a shader always yields its outputs"),
+        ("Ci = c;", "`out` parameters"),
+        ("o = M_PI;", "const float PI"),
+        ("o = m._11;", "`m[0][1]`"),
+        ("c = 0;", "`closure none;`"),
+        ("c = mix(c, c, 0.5);", "`(1.0 - t) * a + t * b`"),
+        ("Pair q = Pair(1);", "`Pair x = { … };`"),
+        (
+            "o = frobnicate(1, 2);",
+            "`float frobnicate(float a, float b) { … }`",
+        ),
+        (
+            "o = frobnicate(1, 2, 3, 4, 5);",
+            "`float frobnicate(…) { … }`",
+        ),
+        ("o = global_value<normal>;", "`--globals hit`"),
+        (
+            "o = global_value<elsewhere>;",
+            "`-g elsewhere=VALUE:DDX:DDY`",
+        ),
+    ] {
+        assert!(help(body).contains(mend), "{body}: {}", help(body));
+    }
+}
+
+#[test]
+fn candidates_are_the_nearest_first_with_their_defaults() {
+    let help_for = help("o = near(v, 1);");
+    assert_eq!(
+        help_for,
+        "there is `near(float3 v)`, `near(float2 v, float x)`, `near(int a, int b, int c)`"
+    );
+    assert_eq!(
+        help("o = add();"),
+        "call it as `add(float a, int n = 5, bool b = true, float3 v = …)`"
+    );
+    // More than are shown.
+    let many: String = (0..8)
+        .map(|n| format!("float f(float x[{}]) {{ return x[0]; }} ", n + 1))
+        .collect();
+    let found = compile(&format!("{many} shader s(out float o) {{ o = f(true); }}")).unwrap_err();
+    let help = found[0].help.clone().unwrap_or_default();
+    assert!(help.ends_with(", and 2 more"), "{help}");
+}
+
+#[test]
+fn what_was_refused_once_is_not_refused_at_each_use() {
+    let text = "#define PI 3.14\nuniform float scale;\nstatic const float k = 1.0;\nshader s(out float o) { o = PI * scale + k; }";
+    let expected = [Code::NoPreprocessor, Code::SyntaxError, Code::SyntaxError];
+    assert_eq!(codes(text), expected);
+}
