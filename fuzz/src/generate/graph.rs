@@ -112,19 +112,23 @@ impl Graph {
         }
     }
 
-    /// By unit, whether something exposed depends on it.
-    pub fn needed(&self) -> Vec<bool> {
+    /// By unit, whether something exposed depends on it. What has no numbers, as a struct without members, depends on nothing.
+    pub fn needed(&self, faces: &[Face]) -> Vec<bool> {
+        let has_numbers = |unit: usize, output: usize| {
+            let (_, ty) = &faces[self.units[unit].shader].outputs[output];
+            ty.scalar_count() > 0
+        };
         let mut needed = vec![false; self.units.len()];
-        for &(unit, _) in &self.exposed {
-            needed[unit] = true;
+        for &(unit, output) in &self.exposed {
+            needed[unit] |= has_numbers(unit, output);
         }
         for at in (0..self.units.len()).rev() {
             if !needed[at] {
                 continue;
             }
             for feed in &self.units[at].inputs {
-                if let Feed::Wire { unit, .. } = feed {
-                    needed[*unit] = true;
+                if let Feed::Wire { unit, output, .. } = feed {
+                    needed[*unit] |= has_numbers(*unit, *output);
                 }
             }
         }
