@@ -213,15 +213,10 @@ impl Row<2> for Mod {
     /// exact, so its sign tells which; beyond, the exact remainder.
     #[inline(always)]
     fn value<L: Lane>([a, b]: [L; 2]) -> L {
-        let zero = a.lit(0.0);
-        let with_sign_of_b = |r: L| {
-            let opposite = (r.lt(zero) & zero.lt(b)) | (zero.lt(r) & b.lt(zero));
-            L::select(opposite, r + b, r + zero)
-        };
         let quotient = a / b;
-        let fast = with_sign_of_b((-quotient.round_down()).mul_add(b, a));
+        let fast = with_sign_of((-quotient.round_down()).mul_add(b, a), b);
         let small = quotient.magnitude().lt(a.lit(4_194_304.0));
-        L::rare(!small, || with_sign_of_b(Fmod::value([a, b])), fast)
+        L::rare(!small, || with_sign_of(Fmod::value([a, b]), b), fast)
     }
 
     #[inline(always)]
@@ -232,6 +227,14 @@ impl Row<2> for Mod {
     fn piece([a, b]: [f64; 2]) -> i64 {
         (a / b).floor() as i64
     }
+}
+
+/// A remainder of a division by b, moved by b if its sign is the other one.
+#[inline(always)]
+fn with_sign_of<L: Lane>(r: L, b: L) -> L {
+    let zero = r.lit(0.0);
+    let opposite = (r.lt(zero) & zero.lt(b)) | (zero.lt(r) & b.lt(zero));
+    L::select(opposite, r + b, r + zero)
 }
 
 /// C's remainder.

@@ -244,5 +244,8 @@ pub fn tangent<F: Field, const N: usize>(
             None => term,
         });
     }
-    sum.unwrap_or_else(|| context.lit(0.0))
+    match sum {
+        Some(sum) => sum,
+        None => context.lit(0.0),
+    }
 }

@@ -10,7 +10,7 @@ impl Chunk {
     pub(super) fn leave(&mut self, context: &mut Context<'_>) {
         let position = self.memory.steps[self.at].position;
         for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active(pack)) {
+            for point in self.group.points_of(pack, self.group.active()[pack]) {
                 self.adopt(point, (0, 0), context);
                 context.host.at_point(context.first + point);
                 let outcome = self.alone.go_on(position, context.host);
@@ -42,15 +42,12 @@ impl Chunk {
             memory,
             results,
             elements,
-            waits,
             returns,
             depth,
             alone,
             ..
         } = self;
-        let padded = waits.len();
-        let returns = (0..*depth).map(|depth| returns[depth * padded + point]);
-        let calls = returns.map(|back| {
+        let calls = returns[..*depth].iter().map(|&back| {
             // A step behind the call's.
             let call = memory.steps[back as usize - 1].position;
             let callee = program.code[call as usize].words[0];
@@ -58,7 +55,7 @@ impl Chunk {
         });
         let adopted = Adopted {
             steps,
-            elements: elements[point],
+            elements: elements[*depth],
             calls,
             faults: results.faults.of(point),
             closures: results.closures.get_mut(point),

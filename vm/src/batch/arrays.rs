@@ -49,7 +49,7 @@ impl Chunk {
     pub(super) unsafe fn load(&mut self, array: Array, to: Lanes, refs: *const Ref) {
         let planes = 1 + to.count() as usize;
         for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active(pack)) {
+            for point in self.group.points_of(pack, self.group.active()[pack]) {
                 // SAFETY: asked of the caller; the element is the array's. The element is read before anything is written.
                 unsafe {
                     let index = self.index(point, *refs.add(planes), array.len);
@@ -71,7 +71,7 @@ impl Chunk {
     /// The operands are those of such a step.
     pub(super) unsafe fn store(&mut self, array: Array, from: Lanes, refs: *const Ref) {
         for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active(pack)) {
+            for point in self.group.points_of(pack, self.group.active()[pack]) {
                 // SAFETY: asked of the caller; the element is the array's. All is read before the element is written.
                 unsafe {
                     let index = self.index(point, *refs, array.len);

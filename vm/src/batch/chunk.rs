@@ -4,6 +4,9 @@
 //! position run, the deepest call first, then the least step; where their ways part, one part waits. Code goes forward but for loops, so
 //! whoever can still come to where others wait is behind them, and comes before they go on. That is only a matter of speed: a point owns its
 //! column of every plane, and nothing that it finds depends on who runs with it.
+//!
+//! Since the deepest call comes first, nobody is deeper than a group that makes a call. So all who are deeper later came by that call, and one
+//! stack of open calls serves the whole chunk.
 
 use super::group::Group;
 use super::memory::Memory;
@@ -47,9 +50,9 @@ pub(super) struct Chunk {
     owed: u64,
     /// No point of the group has fewer steps, but for what is owed.
     least: u64,
-    /// Array elements that each point has left.
+    /// Array elements that points have left, for each number of open calls.
     pub(super) elements: Box<[u32]>,
-    /// Where each point goes back to, for each open call.
+    /// For each open call, the step behind it.
     pub(super) returns: Box<[u32]>,
     /// Open calls of the group.
     pub(super) depth: usize,
@@ -94,8 +97,8 @@ impl Chunk {
             steps: vec![0; padded].into_boxed_slice(),
             owed: 0,
             least: 0,
-            elements: vec![0; padded].into_boxed_slice(),
-            returns: vec![0; depth * padded].into_boxed_slice(),
+            elements: vec![0; depth + 1].into_boxed_slice(),
+            returns: vec![0; depth].into_boxed_slice(),
             depth: 0,
             at: 0,
             found: vec![0; padded / lanes].into_boxed_slice(),
@@ -158,7 +161,7 @@ impl Chunk {
     pub(super) fn begin(&mut self, points: usize, entry: usize) {
         self.group.begin(points);
         self.steps[..points].fill(self.limits.steps);
-        self.elements[..points].fill(self.limits.array_elements);
+        self.elements[0] = self.limits.array_elements;
         self.owed = 0;
         self.least = self.limits.steps;
         self.depth = 0;
@@ -235,6 +238,9 @@ impl Chunk {
     /// Whoever is to run runs; nobody runs before.
     fn next_group(&mut self) -> bool {
         self.owed = 0;
+        if self.next == DONE && self.group.points == 0 {
+            return false;
+        }
         let points = self.results.points;
         let least = self.waits[..points].iter().copied().min();
         let position = least.unwrap_or(DONE);
@@ -255,34 +261,27 @@ impl Chunk {
         true
     }
 
-    /// The group is at the end of what is called with it.
-    pub(super) fn go_back(&mut self) -> bool {
-        let padded = self.waits.len();
-        let depth = self.depth - 1;
-        let returns = &self.returns[depth * padded..][..padded];
-        let mut points = self.group.iter();
-        let first = points.next().map_or(0, |point| returns[point]);
-        let position = Chunk::position(depth, first as usize);
-        if points.all(|point| returns[point] == first) && position < self.next {
-            (self.depth, self.at) = (depth, first as usize);
-            return true;
-        }
-        drop(points);
-        for point in self.group.iter() {
-            self.waits[point] = Chunk::position(depth, returns[point] as usize);
-            self.steps[point] -= self.owed;
-        }
-        self.next_group()
+    /// The group enters a function.
+    pub(super) fn call(&mut self, target: usize) {
+        self.returns[self.depth] = self.at as u32 + 1;
+        self.elements[self.depth + 1] = self.elements[self.depth];
+        self.depth += 1;
+        self.at = target;
     }
 
-    /// The group enters a function, and will come back to a step.
-    pub(super) fn call(&mut self, back: usize) {
-        let padded = self.waits.len();
-        let returns = &mut self.returns[self.depth * padded..][..padded];
-        for point in self.group.iter() {
-            returns[point] = back as u32;
+    /// The group goes back to where it was called from.
+    pub(super) fn go_back(&mut self) {
+        self.depth -= 1;
+        self.at = self.returns[self.depth] as usize;
+    }
+
+    /// The points of the group hold so many array elements more.
+    pub(super) fn hold(&mut self, elements: u32, span: Span) {
+        let left = &mut self.elements[self.depth];
+        match left.checked_sub(elements) {
+            Some(rest) => *left = rest,
+            None => self.stop(span, |_| Some(FaultKind::ArraySize)),
         }
-        self.depth += 1;
     }
 
     /// Steps that a point of the group has left.
@@ -378,8 +377,13 @@ impl Chunk {
 
     /// The group has finished.
     pub(super) fn finish(&mut self) {
-        for point in self.group.iter() {
-            self.results.outcomes[point] = Outcome::Finished;
+        if self.group.is_everyone() {
+            let points = self.results.points;
+            self.results.outcomes[..points].fill(Outcome::Finished);
+        } else {
+            for point in self.group.iter() {
+                self.results.outcomes[point] = Outcome::Finished;
+            }
         }
         self.group.clear();
     }

@@ -18,6 +18,10 @@ pub(super) struct Group {
     pub(super) everyone: Vec<u16>,
     /// How many points run.
     pub(super) points: usize,
+    /// How many the chunk has.
+    begun: usize,
+    /// Every pack, as bytes from the first one.
+    pub(super) all: Vec<u32>,
 }
 
 impl Group {
@@ -33,6 +37,10 @@ impl Group {
             partial_active: Vec::with_capacity(packs),
             everyone: vec![u16::MAX; packs],
             points: 0,
+            begun: 0,
+            all: (0..packs)
+                .map(|pack| (pack * lanes * size_of::<u32>()) as u32)
+                .collect(),
         }
     }
 
@@ -47,8 +55,10 @@ impl Group {
             partial_active,
             everyone,
             points: _,
+            begun: _,
+            all,
         } = self;
-        let words = full.capacity() + partial.capacity();
+        let words = full.capacity() + partial.capacity() + all.capacity();
         let halves = [live, active, partial_active, everyone];
         let halves: usize = halves.into_iter().map(Vec::capacity).sum();
         words * size_of::<u32>() + halves * size_of::<u16>()
@@ -56,6 +66,17 @@ impl Group {
 
     /// All of the first `points` points; the chunk has no others.
     pub(super) fn begin(&mut self, points: usize) {
+        if points == self.begun {
+            self.active.clear();
+            self.active.extend_from_slice(&self.live);
+            self.full.clear();
+            self.full.extend_from_slice(&self.all[..self.live.len()]);
+            self.partial.clear();
+            self.partial_active.clear();
+            self.points = points;
+            return;
+        }
+        self.begun = points;
         self.live.clear();
         let packs = points.div_ceil(self.lanes);
         self.live.extend((0..packs).map(|pack| {
@@ -120,9 +141,9 @@ impl Group {
         offset as usize / size_of::<u32>() / self.lanes
     }
 
-    /// The points of a pack that run, a bit each.
-    pub(super) fn active(&self, pack: usize) -> u16 {
-        self.active[pack]
+    /// Of each pack, the points that run, a bit each.
+    pub(super) fn active(&self) -> &[u16] {
+        &self.active
     }
 
     /// The pack and the bit of a point.

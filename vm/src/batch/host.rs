@@ -138,7 +138,7 @@ impl Chunk {
         let program = self.program.clone();
         let params = &program.interface.messages[message as usize].params;
         for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active(pack)) {
+            for point in self.group.points_of(pack, self.group.active()[pack]) {
                 // SAFETY: asked of the caller.
                 unsafe { self.arguments(params, refs, 0, point) };
                 context.host.at_point(context.first + point);
@@ -160,7 +160,7 @@ impl Chunk {
         let limit = self.limits.closure_size as usize;
         let mut too_large = false;
         for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active(pack)) {
+            for point in self.group.points_of(pack, self.group.active()[pack]) {
                 let closure = make(self, point);
                 too_large |= self.arena(point).size() > limit;
                 // SAFETY: asked of the caller.

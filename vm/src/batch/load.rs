@@ -97,11 +97,8 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
         },
     };
     let mut first_steps = vec![0; program.code.len() + 1];
-    let mut function = 0;
     for block in 0..blocks.count() {
         let range = blocks.range(block);
-        let next = program.functions.get(function + 1);
-        function += usize::from(next.is_some_and(|f| f.start <= range.start));
         first_steps[range.start as usize] = loader.out.steps.len() as u32;
         loader.position = range.start;
         if blocks.targets[range.start as usize] {
@@ -116,7 +113,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
                     loader.settle_all();
                     loader.emit(Act::Leave, []);
                 }
-                false => loader.instruction(code, deaths, program.functions[function].elements),
+                false => loader.instruction(code, deaths),
             }
         }
         loader.end_block();
@@ -309,7 +306,7 @@ impl Loader<'_> {
         }
     }
 
-    fn instruction(&mut self, code: &Instruction, deaths: &[u32], elements: u32) {
+    fn instruction(&mut self, code: &Instruction, deaths: &[u32]) {
         let [a, b, c, ..] = code.words;
         let program = self.program;
         let array = |number: u32| program.arrays[number as usize];
@@ -340,7 +337,7 @@ impl Loader<'_> {
                     steps: 1 + u64::from(b),
                 });
             }
-            Opcode::Return => self.control(Act::Return(elements)),
+            Opcode::Return => self.control(Act::Return),
             Opcode::Unreachable => self.emit(Act::Unreachable, []),
             Opcode::Move(to, from) => {
                 let source = self.triple(b, from);

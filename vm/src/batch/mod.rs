@@ -324,11 +324,8 @@ impl BatchMachine {
             .expect("planes have a routine for whole packs");
         let lanes = lanes_of(self.level);
         let whole = points / lanes;
-        for pack in 0..whole {
-            let offset = (pack * lanes * size_of::<u32>()) as u32;
-            // SAFETY: plane and slice have that pack; the level is available.
-            unsafe { full(refs.as_ptr(), &[offset]) };
-        }
+        // SAFETY: plane and slice have these packs; the level is available.
+        unsafe { full(refs.as_ptr(), &self.chunk.group.all[..whole]) };
         for (point, to) in to.iter_mut().enumerate().take(points).skip(whole * lanes) {
             *to = self.output(scalar, part, point);
         }

@@ -6,7 +6,6 @@ use super::rows::{Routines, Test};
 use super::step::{Act, Step};
 use crate::bytecode::Pattern;
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::span::Span;
 
 /// Groups of no more points go on alone at the end of a loop's turn.
 pub(super) const FEW: usize = 4;
@@ -85,20 +84,13 @@ impl Chunk {
                             continue;
                         }
                     }
-                    Act::Return(elements) => {
-                        if self.depth == 0 {
-                            self.finish();
-                        } else {
-                            if elements > 0 {
-                                for point in self.group.iter() {
-                                    self.elements[point] += elements;
-                                }
-                            }
-                            match self.go_back() {
-                                true => continue,
-                                false => return,
-                            }
+                    Act::Return if self.depth == 0 => self.finish(),
+                    Act::Return => {
+                        self.go_back();
+                        if self.others_come_first() {
+                            self.switch();
                         }
+                        continue;
                     }
                     Act::Unreachable => {
                         let span = self.span();
@@ -161,20 +153,28 @@ impl Chunk {
     /// As for [`Test`].
     unsafe fn test(&mut self, test: Test, is: bool, refs: *const Ref) {
         let Chunk { group, found, .. } = self;
-        // The answers for a list come in its order, and may not be where a pack's belongs.
-        let mut answers = [0_u16; CHUNK_PACKS];
-        found.fill(0);
-        for packs in [&group.full, &group.partial] {
-            for packs in packs.chunks(CHUNK_PACKS) {
-                // SAFETY: asked of the caller; there is room for as many answers.
-                unsafe { test(refs, packs, answers.as_mut_ptr()) };
-                for (&offset, &holds) in packs.iter().zip(&answers) {
-                    let pack = group.pack_at(offset);
-                    let holds = if is { holds } else { !holds };
-                    found[pack] = holds & group.active(pack);
+        let packs = group.packs();
+        if group.is_everyone() {
+            // SAFETY: asked of the caller; there is an answer for each pack of the chunk.
+            unsafe { test(refs, &group.full, found.as_mut_ptr()) };
+        } else {
+            // The answers for a list come in its order, and may not be where a pack's belongs.
+            let mut answers = [0_u16; TESTED];
+            for list in [&group.full, &group.partial] {
+                for list in list.chunks(TESTED) {
+                    // SAFETY: asked of the caller; there is room for as many answers.
+                    unsafe { test(refs, list, answers.as_mut_ptr()) };
+                    for (&offset, &holds) in list.iter().zip(&answers) {
+                        found[group.pack_at(offset)] = holds;
+                    }
                 }
             }
         }
+        let flip = if is { 0 } else { u16::MAX };
+        for (found, &active) in found[..packs].iter_mut().zip(group.active()) {
+            *found = (*found ^ flip) & active;
+        }
+        found[packs..].fill(0);
     }
 
     unsafe fn fault(&mut self, test: Test, kind: FaultKind, refs: *const Ref) {
@@ -217,12 +217,12 @@ impl Chunk {
         }
         // SAFETY: the test and its operands are the step's.
         unsafe { self.test(test, !when, refs) };
-        let jump: u32 = self.found.iter().map(|bits| bits.count_ones()).sum();
-        if jump as usize == self.group.points {
+        let (found, active) = (&self.found[..self.group.packs()], self.group.active());
+        if found == active {
             self.at = target;
             return;
         }
-        if jump > 0 {
+        if found.iter().any(|&bits| bits != 0) {
             let found = std::mem::take(&mut self.found);
             self.part(&found, target);
             self.found = found;
@@ -230,34 +230,17 @@ impl Chunk {
         self.at += 1;
     }
 
-    /// The group enters a function.
+    /// The group calls a function.
     fn enter(&mut self, target: usize, elements: u32, steps: u64, context: &mut Context<'_>) {
         let span = self.span();
         self.take_steps(steps, context, span);
         if self.depth + 2 > self.limits.call_depth as usize {
             self.stop(span, |_| Some(FaultKind::CallDepth));
         }
+        self.call(target);
         self.hold(elements, span);
-        let back = self.at + 1;
-        self.call(back);
-        self.at = target;
-    }
-
-    /// The points of the group hold so many array elements more.
-    pub(super) fn hold(&mut self, elements: u32, span: Span) {
-        if elements == 0 {
-            return;
-        }
-        let left = std::mem::take(&mut self.elements);
-        self.stop(span, |point| {
-            (left[point] < elements).then_some(FaultKind::ArraySize)
-        });
-        self.elements = left;
-        for point in self.group.iter() {
-            self.elements[point] -= elements;
-        }
     }
 }
 
 /// Packs that are tested at a time.
-const CHUNK_PACKS: usize = 64;
+const TESTED: usize = 64;

@@ -44,8 +44,8 @@ pub(super) enum Act {
         elements: u32,
         steps: u64,
     },
-    /// Leaves a function that holds so many array elements.
-    Return(u32),
+    /// Goes back to the caller; the shader itself ends.
+    Return,
     /// Points that come here are stopped.
     Unreachable,
     /// Points that come here go on alone.

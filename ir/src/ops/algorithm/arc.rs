@@ -1,6 +1,6 @@
 //! Inverse circular functions.
 
-use super::{clamp, flip_sign, is_finite, polynomial};
+use super::{clamp, constants, flip_sign, is_finite, polynomial};
 use crate::ops::field::Lane;
 use std::f64::consts::FRAC_PI_2;
 
@@ -52,7 +52,7 @@ fn arc_sine<L: Lane>(t: L) -> ArcSine<L> {
 pub(crate) fn asin<L: Lane>(t: L) -> L {
     let ArcSine { s, rest, direct } = arc_sine(t);
     let two = t.lit(2.0);
-    let [p0, p1] = HALF_PI.map(|p| t.lit(p));
+    let [p0, p1] = constants(t, HALF_PI);
     // π/2 − 2(s + rest)
     let head = (-two).mul_add(s, p0);
     let lost = (-two).mul_add(s, p0 - head);
@@ -65,7 +65,7 @@ pub(crate) fn acos<L: Lane>(t: L) -> L {
     let ArcSine { s, rest, direct } = arc_sine(t);
     let (zero, two) = (t.lit(0.0), t.lit(2.0));
     let negative = t.lt(zero);
-    let [p0, p1] = HALF_PI.map(|p| t.lit(p));
+    let [p0, p1] = constants(t, HALF_PI);
     // base + factor·(s + rest): π/2 ∓ asin|t| inside, 2·asin(s) or π − 2·asin(s) outside.
     let turns = L::select(direct, t.lit(1.0), L::select(negative, two, zero));
     let size = L::select(direct, t.lit(1.0), two);
@@ -100,7 +100,7 @@ pub(crate) fn atan<L: Lane>(t: L) -> L {
     let lost = (-inverse).mul_add(size, one) * inverse;
     let q = L::select(outside, inverse, magnitude);
     let rest = arc_tangent(q, L::select(outside, lost, t.lit(0.0)));
-    let [p0, p1] = HALF_PI.map(|p| t.lit(p));
+    let [p0, p1] = constants(t, HALF_PI);
     let head = p0 - q;
     let lost = (p0 - head) - q;
     let complement = head + (lost + (p1 - rest));
@@ -124,7 +124,7 @@ fn direction<L: Lane>(y: L, x: L) -> L {
     let left = flip_sign(one, x.bits()).lt(zero);
     let turns = L::select(steep, one, L::select(left, two, zero));
     let sign = L::select(steep ^ left, -one, one);
-    let [p0, p1] = HALF_PI.map(|p| x.lit(p));
+    let [p0, p1] = constants(x, HALF_PI);
     let base = turns * p0;
     let head = sign.mul_add(q, base);
     let lost = sign.mul_add(q, base - head);

@@ -3,7 +3,7 @@
 //! e^t = 2^k·e^r with k the integer nearest to t/ln 2, so that |r| ≤ ln(2)/2; ln 2 is subtracted in two parts. The scaling by 2^k happens in
 //! two steps, so that it overflows and underflows where the result does.
 
-use super::{clamp, nearest, polynomial, scale};
+use super::{clamp, constants, nearest, polynomial, scale};
 use crate::ops::field::{Lane, Word};
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -33,7 +33,7 @@ const EXP2: [f64; 6] = [
 pub(crate) fn exp<L: Lane>(t: L) -> L {
     let t = clamp(t, -105.0, 90.0);
     let one = t.lit(1.0);
-    let [l0, l1] = LN_2_PARTS.map(|l| t.lit(l));
+    let [l0, l1] = constants(t, LN_2_PARTS);
     let (k, power) = nearest(t, LOG2_E);
     let r = (-k).mul_add(l1, (-k).mul_add(l0, t));
     scale(polynomial(r, EXP).mul_add(r, one).mul_add(r, one), power)
@@ -51,7 +51,7 @@ pub(crate) fn exp2<L: Lane>(t: L) -> L {
 #[inline(always)]
 pub(crate) fn half_exp<L: Lane>(t: L) -> (L, L) {
     let one = t.lit(1.0);
-    let [l0, l1] = LN_2_PARTS.map(|l| t.lit(l));
+    let [l0, l1] = constants(t, LN_2_PARTS);
     let (k, power) = nearest(t, LOG2_E);
     let first = (-k).mul_add(l0, t);
     let r = (-k).mul_add(l1, first);

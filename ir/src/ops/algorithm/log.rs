@@ -3,7 +3,7 @@
 //! t = 2^k·(1 + f) with 1 + f from √½ to √2, so that f is exact. ln(1 + f) = f − f²/2 + f³·P(f), where only f is large; it is multiplied by
 //! the base's factor in two floats, and k times the logarithm of 2 (its first part short, so that the product is exact) is added last.
 
-use super::{is_finite, is_normal_positive, polynomial};
+use super::{constants, is_finite, is_normal_positive, polynomial};
 use crate::ops::field::{Lane, Word};
 use std::f64::consts::{LOG2_E, LOG10_E};
 
@@ -38,7 +38,7 @@ fn normal<L: Lane>(t: L, exponent: i32, base: &Base) -> L {
     let k = power.plus(bits.lit(exponent as u32)).i32_to_float();
     let square = f * f;
     let rest = polynomial(f, LOG).mul_add(square * f, t.lit(-0.5) * square);
-    let [c0, c1] = base.factor.map(|c| t.lit(c));
+    let [c0, c1] = constants(t, base.factor);
     let (head, tail) = if base.factor == [1.0, 0.0] {
         (f, rest)
     } else {
@@ -48,7 +48,7 @@ fn normal<L: Lane>(t: L, exponent: i32, base: &Base) -> L {
         let tail = square_lost.mul_add(t.lit(-0.5) * c0, tail);
         (head, rest.mul_add(c0, tail))
     };
-    let [l0, l1] = base.log_2.map(|l| t.lit(l));
+    let [l0, l1] = constants(t, base.log_2);
     let whole = k * l0;
     let sum = whole + head;
     let lost = head - (sum - whole);

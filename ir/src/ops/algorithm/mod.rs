@@ -2,7 +2,8 @@
 //!
 //! All follow one plan: reduce the argument to a short interval, carrying what rounding lost in a second float where it matters; evaluate
 //! a minimax polynomial there; put the result back together so that only the last operation rounds visibly. Operands outside the range
-//! that this serves (huge angles, denormals, infinities) take [`Lane::rare`]. Polynomials are relative minimax fits (Remez exchange or
+//! that this serves (huge angles, denormals, infinities) take [`Lane::rare`]. Closures stand for rare ways alone: packs of points want all else
+//! inlined, and closures are not always. Polynomials are relative minimax fits (Remez exchange or
 //! Lawson iteration), their coefficients rounded to f32 one after the other and the rest fitted again; the stated errors are relative to the function.
 
 pub(crate) mod arc;
@@ -22,6 +23,16 @@ const MAGIC_BITS: u32 = 0x4b40_0000;
 const MIN_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
 const SIGN_BIT: u32 = 0x8000_0000;
+
+/// Constants in the context of `x`.
+#[inline(always)]
+fn constants<L: Lane, const N: usize>(x: L, c: [f64; N]) -> [L; N] {
+    let mut all = [x; N];
+    for i in 0..N {
+        all[i] = x.lit(c[i]);
+    }
+    all
+}
 
 /// c₀ + c₁x + c₂x² + …, by Horner's rule.
 #[inline(always)]

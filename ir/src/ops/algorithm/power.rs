@@ -1,7 +1,8 @@
 //! Roots and powers.
 
 use super::{
-    MIN_NORMAL, clamp, flip_sign, is_finite, is_normal_positive, nearest, polynomial, scale,
+    MIN_NORMAL, clamp, constants, flip_sign, is_finite, is_normal_positive, nearest, polynomial,
+    scale,
 };
 use crate::ops::field::{Lane, Word};
 use std::f64::consts::LN_2;
@@ -140,7 +141,8 @@ fn log2_pair<L: Lane>(t: L, exponent: L::Word) -> (L, L) {
     let s_lost = inverse * (-s).mul_add(d_lost, (-s).mul_add(d, n));
     let u = s * s;
     let u_lost = s.mul_add(s, -u) + (s + s) * s_lost;
-    let [[c0, c0_lost], [c1, c1_lost]] = LOG2_HEAD.map(|c| c.map(|c| t.lit(c)));
+    let [c0, c0_lost] = constants(t, LOG2_HEAD[0]);
+    let [c1, c1_lost] = constants(t, LOG2_HEAD[1]);
     let tail = u * polynomial(u, LOG2_TAIL);
     let a = c1 + tail;
     let a_lost = (tail - (a - c1)) + c1_lost;

@@ -5,7 +5,7 @@
 //! "Radian reduction for trigonometric functions", 1983). Sine and cosine evaluate both polynomials and choose by quadrant, so that a sine
 //! and its partial share everything but the choice.
 
-use super::{SIGN_BIT, flip_sign, is_finite, nearest, polynomial, power_of_two};
+use super::{SIGN_BIT, constants, flip_sign, is_finite, nearest, polynomial, power_of_two};
 use crate::ops::field::{Lane, Word};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
@@ -53,7 +53,7 @@ struct Reduced<L: Lane> {
 /// For 0 ≤ t < [`CODY_WAITE`].
 #[inline(always)]
 fn reduce<L: Lane>(t: L) -> Reduced<L> {
-    let [p0, p1, p2] = HALF_PI.map(|p| t.lit(p));
+    let [p0, p1, p2] = constants(t, HALF_PI);
     let (k, quadrant) = nearest(t, FRAC_2_PI);
     let first = (-k).mul_add(p0, t);
     let second = k * p1;
@@ -96,7 +96,7 @@ fn reduce_large<L: Lane>(t: L) -> Reduced<L> {
     let head = (top & word(0xffff_ff00)).u32_to_float();
     let rest = (top & word(0xff)).u32_to_float();
     // Times π/2.
-    let [p0, p1, _] = HALF_PI.map(|p| t.lit(p));
+    let [p0, p1, _] = constants(t, HALF_PI);
     let product = head * p0;
     let lost = rest.mul_add(p0, head.mul_add(p1, head.mul_add(p0, -product)));
     let r = product + lost;
@@ -136,17 +136,27 @@ fn wave<L: Lane>(a: Reduced<L>, turn: u32, sign: L::Word) -> L {
     )
 }
 
-/// `of` the reduced |t|, by whichever reduction it needs; NaN for infinite t.
+/// What is wanted of a reduced angle. Types, not closures: those are not inlined where a caller has features that they lack.
+trait Of {
+    /// From t and the reduced |t|.
+    fn of<L: Lane>(t: L, a: Reduced<L>) -> L;
+}
+
+struct Sine;
+struct Cosine;
+struct Tangent;
+
+/// What is wanted of |t|, by whichever reduction it needs; NaN for infinite t.
 #[inline(always)]
-fn reduced<L: Lane>(t: L, of: impl Fn(Reduced<L>) -> L) -> L {
+fn reduced<L: Lane, W: Of>(t: L) -> L {
     let magnitude = t.magnitude();
-    let fast = of(reduce(magnitude));
+    let fast = W::of(t, reduce(magnitude));
     L::rare(
         !magnitude.lt(t.lit(CODY_WAITE)),
         || {
             L::select(
                 is_finite(magnitude),
-                of(reduce_large(magnitude)),
+                W::of(t, reduce_large(magnitude)),
                 t.lit(f64::NAN),
             )
         },
@@ -154,20 +164,39 @@ fn reduced<L: Lane>(t: L, of: impl Fn(Reduced<L>) -> L) -> L {
     )
 }
 
+impl Of for Sine {
+    #[inline(always)]
+    fn of<L: Lane>(t: L, a: Reduced<L>) -> L {
+        wave(a, 0, t.bits())
+    }
+}
+
+impl Of for Cosine {
+    #[inline(always)]
+    fn of<L: Lane>(t: L, a: Reduced<L>) -> L {
+        wave(a, 1, t.bits().lit(0))
+    }
+}
+
 #[inline(always)]
 pub(crate) fn sin<L: Lane>(t: L) -> L {
-    reduced(t, |a| wave(a, 0, t.bits()))
+    reduced::<L, Sine>(t)
 }
 
 #[inline(always)]
 pub(crate) fn cos<L: Lane>(t: L) -> L {
-    reduced(t, |a| wave(a, 1, t.bits().lit(0)))
+    reduced::<L, Cosine>(t)
+}
+
+#[inline(always)]
+pub(crate) fn tan<L: Lane>(t: L) -> L {
+    reduced::<L, Tangent>(t)
 }
 
 /// In odd quadrants −1/tan, with the quotient corrected by its remainder.
-#[inline(always)]
-pub(crate) fn tan<L: Lane>(t: L) -> L {
-    reduced(t, |a| {
+impl Of for Tangent {
+    #[inline(always)]
+    fn of<L: Lane>(t: L, a: Reduced<L>) -> L {
         let one = t.lit(1.0);
         let square = a.r * a.r;
         // What the tail and the rounding of the square add: tail·tan′(r), and the latter by about 0.3·r·tan′(r).
@@ -186,5 +215,5 @@ pub(crate) fn tan<L: Lane>(t: L) -> L {
             L::select(odd, inverse, tan),
             t.bits() & t.bits().lit(SIGN_BIT),
         )
-    })
+    }
 }
