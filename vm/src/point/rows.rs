@@ -28,6 +28,21 @@ macro_rules! at_level {
     };
 }
 
+/// Names the routine of a row that is made for a pattern, at the level that is wanted. On processors that usually have more, the baseline is there
+/// to run anywhere, not to be fast: the routine for any pattern does.
+macro_rules! made_for {
+    ($level:expr, $row:ident, $n:ident, $($pattern:tt),*) => {
+        match $level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => avx2::float_row::<$row, $n, $($pattern),*> as Handler,
+            #[cfg(target_arch = "x86_64")]
+            Level::Baseline => baseline::mixed_row::<$row, $n> as Handler,
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Baseline => baseline::float_row::<$row, $n, $($pattern),*> as Handler,
+        }
+    };
+}
+
 /// The routines at one level: bodies with that level's features.
 macro_rules! level {
     ($name:ident $(, #[$attribute:meta])?) => {
@@ -383,11 +398,11 @@ impl OpVisitor for FindRow {
                 if const { $mask < 1u8 << N } {
                     match self.held_by(R::INFO.operands) {
                         $($held => if const { N < 3 && $held < 1u8 << N } {
-                            at_level!(self.level, float_row::<R, N, $lanes, $mask, $held>)
+                            made_for!(self.level, R, N, $lanes, $mask, $held)
                         } else {
                             unreachable!("only operands are held")
                         })*
-                        _ => at_level!(self.level, float_row::<R, N, $lanes, $mask, 0>),
+                        _ => made_for!(self.level, R, N, $lanes, $mask, 0),
                     }
                 } else {
                     unreachable!("the mask has a bit for each operand")

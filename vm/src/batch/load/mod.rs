@@ -4,16 +4,16 @@
 //! another value's, and what the host holds are read where they are. Where the block ends, and somebody reads the word later, it is put into
 //! its plane. So blocks know nothing of each other, and all that is said of a word holds for whichever points run the block.
 
-use super::blocks::{Blocks, LATER, arguments, each_written};
+mod places;
+mod rows;
+
+use super::blocks::{Blocks, arguments, each_written};
 use super::calls::Calls;
-use super::rows::{
-    Copied, FindRow, FindTest, PartialsOfOne, Routines, ShadowRead, Shape, Test, each, find_truth,
-};
+use super::rows::{Copied, FindTest, ShadowRead, Shape, Test, each, find_truth};
 use super::step::{Act, Footprint, Lent, Place, Step};
-use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern, Slot};
+use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
 use crate::level::Level;
 use adumbra_ir::module::Channels;
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
 use std::collections::HashMap;
 
@@ -66,13 +66,13 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
     };
     let homes: Vec<Place> = (0..program.slots).map(home).collect();
     let moved = inputs.clone().zip(0..);
-    let written_inputs = moved.filter(|&(slot, _)| homes[slot as usize] == Place::Own(slot));
+    let moved = moved.filter(|&(slot, _)| homes[slot as usize] == Place::Own(slot));
+    let written_inputs: Vec<u32> = moved.map(|(_, input)| input).collect();
     let mut loader = Loader {
         program,
         level,
         uniform,
         map: homes.clone(),
-        written_inputs: written_inputs.map(|(_, input)| input).collect(),
         homes,
         moved: Vec::new(),
         is_moved: vec![false; program.slots as usize],
@@ -85,15 +85,9 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
         hosts: HashMap::new(),
         position: 0,
         out: Loaded {
-            steps: Vec::new(),
-            places: Vec::new(),
-            lent: Vec::new(),
-            cells: 0,
-            constants: Vec::new(),
-            hosts: Vec::new(),
-            written_inputs: Vec::new(),
-            entry: 0,
+            written_inputs,
             depth: calls.depth,
+            ..Loaded::default()
         },
     };
     let mut first_steps = vec![0; program.code.len() + 1];
@@ -142,7 +136,6 @@ struct Loader<'p> {
     free_cells: Vec<u32>,
     constants: HashMap<u32, u32>,
     hosts: HashMap<u32, u32>,
-    written_inputs: Vec<u32>,
     position: u32,
     out: Loaded,
 }
@@ -187,123 +180,6 @@ impl Loader<'_> {
         };
         let routines = each::<Copied>(self.level, shape);
         self.emit(Act::Row(routines, Pattern::default()), [to, from]);
-    }
-
-    /// Where the word of a slot or a constant is.
-    fn place(&mut self, word: u32) -> Place {
-        let Some(index) = Slot(word).as_constant() else {
-            return self.map[word as usize];
-        };
-        let constants = &mut self.out.constants;
-        let constant = self.constants.entry(index).or_insert_with(|| {
-            constants.push(self.program.constants[index as usize]);
-            constants.len() as u32 - 1
-        });
-        Place::Constant(*constant)
-    }
-
-    fn triple(&mut self, word: u32, lanes: Lanes) -> Triple {
-        let value = self.place(word);
-        let shadow = |(direction, offset)| lanes.has(direction).then(|| word + offset);
-        let [x, y] = [(Direction::X, 1), (Direction::Y, 2)].map(shadow);
-        Triple {
-            value,
-            shadows: [x, y].map(|slot| slot.map(|slot| self.map[slot as usize])),
-        }
-    }
-
-    /// The place of a word among the globals.
-    fn host(&mut self, word: u32, is_cell: bool) -> Place {
-        let hosts = &mut self.out.hosts;
-        let host = *self.hosts.entry(word).or_insert_with(|| {
-            hosts.push(word);
-            hosts.len() as u32 - 1
-        });
-        match is_cell {
-            true => Place::HostCell(host),
-            false => Place::Host(host),
-        }
-    }
-
-    fn new_cell(&mut self) -> Place {
-        let cell = self.free_cells.pop().unwrap_or_else(|| {
-            self.cells.push(0);
-            self.cells.len() as u32 - 1
-        });
-        Place::Cell(cell)
-    }
-
-    /// From now on a slot's word is there.
-    fn set(&mut self, slot: u32, place: Place) {
-        let old = std::mem::replace(&mut self.map[slot as usize], place);
-        match place {
-            Place::Cell(cell) => self.cells[cell as usize] += 1,
-            Place::Own(of) if of != slot => self.held[of as usize] += 1,
-            _ => {}
-        }
-        match old {
-            Place::Cell(cell) => {
-                self.cells[cell as usize] -= 1;
-                if self.cells[cell as usize] == 0 {
-                    self.free_cells.push(cell);
-                }
-            }
-            Place::Own(of) if of != slot => self.held[of as usize] -= 1,
-            _ => {}
-        }
-        let is_home = place == self.homes[slot as usize];
-        if !is_home && !std::mem::replace(&mut self.is_moved[slot as usize], true) {
-            self.moved.push(slot);
-        }
-    }
-
-    /// Before a slot's plane is written: those that have their words there get them into their own.
-    fn vacate(&mut self, slot: u32) {
-        if self.held[slot as usize] == 0 {
-            return;
-        }
-        for i in 0..self.moved.len() {
-            let guest = self.moved[i];
-            if guest != slot && self.map[guest as usize] == Place::Own(slot) {
-                if self.deaths[guest as usize] > self.position {
-                    self.copy(Place::Own(guest), Place::Own(slot));
-                }
-                self.set(guest, self.homes[guest as usize]);
-            }
-        }
-    }
-
-    /// The planes that an instruction writes, which nobody else has words in any more.
-    fn written(&mut self, written: impl Iterator<Item = u32>) {
-        for slot in written {
-            self.vacate(slot);
-            self.set(slot, Place::Own(slot));
-        }
-    }
-
-    /// Words that are read behind the block go home.
-    fn settle_all(&mut self) {
-        for i in 0..self.moved.len() {
-            let slot = self.moved[i];
-            let place = self.map[slot as usize];
-            if place != self.homes[slot as usize] && self.deaths[slot as usize] == LATER {
-                self.copy(Place::Own(slot), place);
-                self.set(slot, self.homes[slot as usize]);
-            }
-        }
-    }
-
-    /// Forgets what is not at home.
-    fn end_block(&mut self) {
-        // What control falls through to begins another block.
-        let last = self.program.code[self.position as usize].opcode;
-        if !ends_block(last) {
-            self.settle_all();
-        }
-        while let Some(slot) = self.moved.pop() {
-            self.is_moved[slot as usize] = false;
-            self.set(slot, self.homes[slot as usize]);
-        }
     }
 
     fn instruction(&mut self, code: &Instruction, deaths: &[u32]) {
@@ -359,7 +235,7 @@ impl Loader<'_> {
             }
             Opcode::Shadow(direction) => {
                 let from = self.map[b as usize + 1 + direction as usize];
-                self.written([a].into_iter());
+                self.written([a]);
                 let routines = each::<ShadowRead>(self.level, Shape::Varying);
                 self.emit(
                     Act::Row(routines, Pattern::default()),
@@ -397,7 +273,7 @@ impl Loader<'_> {
             }
             Opcode::ArrayResize => {
                 let (array, parts, part) = (array(b), self.place(c), code.words[3]);
-                self.written([a].into_iter());
+                self.written([a]);
                 self.emit(Act::ArrayResize { array, part }, [Place::Own(a), parts]);
             }
             Opcode::Save | Opcode::Restore | Opcode::ArrayFromSaved | Opcode::ArrayToSaved => {
@@ -460,7 +336,7 @@ impl Loader<'_> {
     }
 
     fn closure(&mut self, act: Act, to: u32, operands: Vec<Place>) {
-        self.written([to].into_iter());
+        self.written([to]);
         self.emit(act, [Place::Own(to)].into_iter().chain(operands));
     }
 
@@ -516,178 +392,6 @@ impl Loader<'_> {
         self.emit(act, operands.into_iter().chain(results));
     }
 
-    /// Whether slots can have their words at these places, which are read now, after the slots were written.
-    fn can_stay(&self, to: u32, lanes: Lanes, from: Triple) -> bool {
-        let mut pairs = slots(to, lanes).zip(from.places());
-        pairs.all(|(slot, place)| {
-            let is_free = match place {
-                Place::Own(of) => {
-                    of == slot
-                        || !self.in_array[of as usize]
-                            && self.map[of as usize] == place
-                            && !slots(to, lanes).any(|written| written == of)
-                }
-                _ => true,
-            };
-            is_free && !self.in_array[slot as usize]
-        })
-    }
-
-    /// Slots get their words from these places, if it can be without copying them. A value with shadows is wanted in planes.
-    fn take(&mut self, to: u32, lanes: Lanes, from: Triple, deaths: &[u32]) {
-        let in_planes = lanes.is_none() || !from.value.is_cell();
-        if in_planes && self.can_stay(to, lanes, from) {
-            for ((slot, place), &death) in slots(to, lanes).zip(from.places()).zip(deaths) {
-                self.stay(slot, place, death);
-            }
-            return;
-        }
-        // All is read before anything is written.
-        let written = slots(to, lanes);
-        let overlap = |place| matches!(place, Place::Own(of) if written.clone().any(|s| s == of));
-        let by_scratch = from.places().any(overlap);
-        let places: Vec<Place> = from.places().collect();
-        if by_scratch {
-            for (scratch, &place) in (0..).zip(&places) {
-                self.copy(Place::Scratch(scratch), place);
-            }
-        }
-        self.written(written.clone());
-        for (slot, (scratch, place)) in written.zip((0..).zip(places)) {
-            let from = if by_scratch {
-                Place::Scratch(scratch)
-            } else {
-                place
-            };
-            self.copy(Place::Own(slot), from);
-        }
-    }
-
-    /// A slot's word is at a place where it can stay.
-    fn stay(&mut self, slot: u32, place: Place, death: u32) {
-        if place != Place::Own(slot) {
-            self.vacate(slot);
-        }
-        self.set(slot, place);
-        self.deaths[slot as usize] = death;
-    }
-
-    fn row(&mut self, op: Op, pattern: Pattern, words: &[u32], deaths: &[u32]) {
-        let (info, to) = (op.info(), words[0]);
-        let operands: Vec<Triple> = (0..op.arity())
-            .map(|i| self.triple(words[i + 1], pattern.operand(i)))
-            .collect();
-        let result = pattern.result();
-        let places = |operands: &[Triple]| -> Vec<Place> {
-            operands
-                .iter()
-                .flat_map(|operand| operand.places())
-                .collect()
-        };
-        if let Some(kind) = info.fault {
-            let test = op.visit(FindTest {
-                level: self.level,
-                faults: true,
-            });
-            let test = test.expect("a row that can fault has a test for it");
-            self.emit(Act::Fault(test, kind), places(&operands));
-        } else if result.is_none()
-            && operands.iter().all(|operand| operand.value.is_cell())
-            && !self.in_array[to as usize]
-        {
-            let cell = self.new_cell();
-            let routines = self.find(op, Lanes::NONE, &operands, true);
-            let operands = places(&operands);
-            self.emit(
-                Act::Cell(routines, Pattern::default()),
-                [cell].into_iter().chain(operands),
-            );
-            self.stay(to, cell, deaths[0]);
-            return;
-        }
-        if let Some(shadows) = self.shadows_of_another(op, pattern, &operands) {
-            let from = Triple {
-                value: Place::Own(to),
-                shadows,
-            };
-            if self.can_stay(to, result, from) {
-                let values: Vec<Triple> = operands
-                    .iter()
-                    .map(|operand| Triple {
-                        shadows: [None; 2],
-                        ..*operand
-                    })
-                    .collect();
-                self.written([to].into_iter());
-                self.rows(op, Pattern::default(), to, &values);
-                for ((slot, place), &death) in slots(to, result).zip(from.places()).zip(deaths) {
-                    self.stay(slot, place, death);
-                }
-                return;
-            }
-        }
-        self.written(slots(to, result));
-        self.rows(op, pattern, to, &operands);
-    }
-
-    /// A row in the planes of its result.
-    fn rows(&mut self, op: Op, pattern: Pattern, to: u32, operands: &[Triple]) {
-        let routines = self.find(op, pattern.result(), operands, false);
-        let results = slots(to, pattern.result()).map(Place::Own);
-        let operands = operands.iter().flat_map(|operand| operand.places());
-        let places: Vec<Place> = results.chain(operands).collect();
-        self.emit(Act::Row(routines, pattern), places);
-    }
-
-    /// The shadows of a row's result, if they are just those of one of its operands.
-    fn shadows_of_another(
-        &self,
-        op: Op,
-        pattern: Pattern,
-        operands: &[Triple],
-    ) -> Option<[Option<Place>; 2]> {
-        let result = pattern.result();
-        if result.is_none() {
-            return None;
-        }
-        let with_shadows = |i: &usize| !pattern.operand(*i).is_none();
-        let mut others = (0..operands.len()).filter(with_shadows);
-        let (only, None) = (others.next()?, others.next()) else {
-            return None;
-        };
-        if op.visit(PartialsOfOne) >> only & 1 == 0 {
-            return None;
-        }
-        Some(Direction::BOTH.map(|direction| {
-            let shadow = operands[only].shadows[direction as usize];
-            let shadow = shadow.unwrap_or(Place::Zero);
-            result.has(direction).then_some(shadow)
-        }))
-    }
-
-    /// The routines for operands at these places; once for all points, or for planes.
-    fn find(&self, op: Op, result: Lanes, operands: &[Triple], once: bool) -> Routines {
-        let mut shapes = [Shape::Varying; MAX_OPERANDS];
-        let mut fits = result.is_none() || result == Lanes::XY;
-        for (shape, operand) in shapes.iter_mut().zip(operands) {
-            *shape = match operand.shadows {
-                [None, None] if operand.value.is_cell() && !once => Shape::Uniform,
-                [None, None] => Shape::Varying,
-                [Some(_), Some(_)] => Shape::Dual,
-                _ => Shape::Varying,
-            };
-            let halves = operand.shadows[0].is_some() != operand.shadows[1].is_some();
-            let cell_with_shadows = *shape == Shape::Dual && operand.value.is_cell();
-            fits &= !halves && !cell_with_shadows;
-        }
-        let shapes = &shapes[..operands.len()];
-        fits &= result.is_none() != shapes.contains(&Shape::Dual);
-        op.visit(FindRow {
-            level: self.level,
-            shapes: fits.then_some(shapes),
-        })
-    }
-
     /// Targets become steps.
     fn finish(mut self, first_steps: &[u32]) -> Loaded {
         for step in &mut self.out.steps {
@@ -703,7 +407,6 @@ impl Loader<'_> {
         Loaded {
             cells: self.cells.len() as u32,
             entry: first_steps[entry.start as usize],
-            written_inputs: self.written_inputs,
             ..self.out
         }
     }

@@ -9,9 +9,8 @@ use super::planes::Ref;
 use crate::bytecode::Pattern;
 use crate::level::Level;
 use adumbra_ir::host::CANONICAL_NAN;
-use adumbra_ir::ops::OpVisitor;
 use adumbra_ir::ops::field::{Field, Word};
-use adumbra_ir::ops::row::{Kind, Partial, Row, WordRow, tangent};
+use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::types::Direction;
 
 /// Computes whole packs, each so many bytes from the first one.
@@ -104,7 +103,7 @@ impl Each for ShadowLeaving {
 
 /// Names a routine at the level that is wanted.
 macro_rules! at_level {
-    ($level:expr, $type:ty, $body:ident::<$($generic:tt),*>) => {
+    ($level:expr, $type:ty, $body:ident::<$($generic:ty),*>) => {
         match $level {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => avx512::$body::<$($generic),*> as $type,
@@ -120,7 +119,7 @@ macro_rules! level {
     ($name:ident, $packs:ident $(, #[$attribute:meta])?) => {
         #[allow(dead_code, reason = "not every level has all of them")]
         mod $name {
-            use super::{Each, Pattern, Ref, Row, WordRow, pack};
+            use super::{Asked, Each, Pattern, Ref, Row, WordRow, pack};
             type P = pack::$packs::Floats;
 
             level!(@each [$(#[$attribute])?]
@@ -128,17 +127,10 @@ macro_rules! level {
                 float_general::<R: Row<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
                 word_full::<R: WordRow<N>, N: usize, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
                 word_general::<R: WordRow<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
-                holds::<R: WordRow<N>, N: usize>(refs: *const Ref, packs: &[u32], out: *mut u16);
-                faults::<R: WordRow<N>, N: usize>(refs: *const Ref, packs: &[u32], out: *mut u16);
+                test::<A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u16);
                 each_full::<E: Each, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
                 each_general::<E: Each>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
             );
-
-            $(#[$attribute])?
-            pub(super) unsafe fn truth(refs: *const Ref, packs: &[u32], out: *mut u16) {
-                // SAFETY: what the routine may assume is what the body asks for.
-                unsafe { super::truth::<P>(refs, packs, out) }
-            }
         }
     };
     (@each [$($attribute:tt)*]) => {};
@@ -160,6 +152,13 @@ level!(baseline, portable);
 level!(avx2, avx2, #[target_feature(enable = "avx2,fma")]);
 #[cfg(target_arch = "x86_64")]
 level!(avx512, avx512, #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]);
+
+mod conditions;
+// Behind the macro, which it uses.
+mod find;
+
+use conditions::{Asked, test};
+pub(super) use find::{FindRow, FindTest, PartialsOfOne, Routines, each, find_truth};
 
 /// Points in a pack of a level.
 pub(super) fn lanes_of(level: Level) -> usize {
@@ -435,61 +434,6 @@ unsafe fn word_general<P: Pack, R: WordRow<N>, const N: usize>(
     }
 }
 
-/// References: the operands of a condition.
-///
-/// # Safety
-/// As for [`Test`].
-#[inline(always)]
-unsafe fn holds<P: Pack, R: WordRow<N>, const N: usize>(
-    refs: *const Ref,
-    packs: &[u32],
-    out: *mut u16,
-) {
-    // SAFETY: asked of the caller.
-    unsafe {
-        for (i, &pack) in packs.iter().enumerate() {
-            *out.add(i) = truth_bits::<P>(R::value(words::<P, N>(refs, pack)));
-        }
-    }
-}
-
-/// References: the operands of a row that can fault.
-///
-/// # Safety
-/// As for [`Test`].
-#[inline(always)]
-unsafe fn faults<P: Pack, R: WordRow<N>, const N: usize>(
-    refs: *const Ref,
-    packs: &[u32],
-    out: *mut u16,
-) {
-    // SAFETY: asked of the caller.
-    unsafe {
-        for (i, &pack) in packs.iter().enumerate() {
-            *out.add(i) = R::faults(words::<P, N>(refs, pack)).bits() as u16;
-        }
-    }
-}
-
-/// References: a truth value.
-///
-/// # Safety
-/// As for [`Test`].
-#[inline(always)]
-unsafe fn truth<P: Pack>(refs: *const Ref, packs: &[u32], out: *mut u16) {
-    // SAFETY: asked of the caller.
-    unsafe {
-        for (i, &pack) in packs.iter().enumerate() {
-            *out.add(i) = truth_bits::<P>(P::Words::load((*refs).pack(pack)));
-        }
-    }
-}
-
-#[inline(always)]
-fn truth_bits<P: Pack>(words: P::Words) -> u16 {
-    (!Word::same(words, words.lit(0))).bits() as u16
-}
-
 /// References: to, from.
 ///
 /// # Safety
@@ -528,169 +472,5 @@ unsafe fn each_general<P: Pack, E: Each>(
             let words = P::Words::load((*refs.add(1)).pack(pack));
             blend::<P>((*refs).at, pack, active, E::each::<P>(words));
         }
-    }
-}
-
-/// The routines of an instruction.
-#[derive(Clone, Copy)]
-pub(super) struct Routines {
-    /// For whole packs, if there is one for the shapes of the operands.
-    pub(super) full: Option<Full>,
-    /// For anything.
-    pub(super) general: General,
-}
-
-/// The routines that do the same with each word of a plane or a cell.
-pub(super) fn each<E: Each>(level: Level, from: Shape) -> Routines {
-    Routines {
-        full: Some(match from {
-            Shape::Uniform => at_level!(level, Full, each_full::<E, UNIFORM>),
-            _ => at_level!(level, Full, each_full::<E, VARYING>),
-        }),
-        general: at_level!(level, General, each_general::<E>),
-    }
-}
-
-/// The test of a truth value.
-pub(super) fn find_truth(level: Level) -> Test {
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::truth,
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => avx2::truth,
-        _ => baseline::truth,
-    }
-}
-
-/// Finds the routines of a row.
-pub(super) struct FindRow<'a> {
-    pub(super) level: Level,
-    /// What each operand is; nothing if some operand is none of that.
-    pub(super) shapes: Option<&'a [Shape]>,
-}
-
-impl FindRow<'_> {
-    /// Two bits for each operand.
-    fn bits(&self) -> Option<u8> {
-        let shapes = self.shapes?.iter().rev();
-        Some(shapes.fold(0, |bits, &shape| bits << 2 | shape as u8))
-    }
-}
-
-/// Matches shapes against those that there are routines for. On processors that usually have more, the baseline is there to run anywhere, not
-/// to be fast: its general routines do.
-macro_rules! find_shapes {
-    ($level:expr, $bits:expr, $body:ident::<$row:ident, $n:ident>: $($shapes:expr,)*) => {
-        match $bits {
-            $(Some(bits) if bits == const { $shapes } => match $level {
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => Some(avx512::$body::<$row, $n, { $shapes }> as Full),
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => Some(avx2::$body::<$row, $n, { $shapes }> as Full),
-                #[cfg(target_arch = "x86_64")]
-                _ => None,
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => Some(baseline::$body::<$row, $n, { $shapes }> as Full),
-            },)*
-            _ => None,
-        }
-    };
-}
-
-/// The shapes of two operands.
-const fn two(a: u8, b: u8) -> u8 {
-    a | b << 2
-}
-
-impl OpVisitor for FindRow<'_> {
-    type Out = Routines;
-
-    fn float<R: Row<N>, const N: usize>(self) -> Routines {
-        let (level, bits) = (self.level, self.bits());
-        // What is not wanted is not compiled.
-        let full = if const { R::INFO.long || N > 2 } {
-            None
-        } else if const { N == 1 } {
-            find_shapes!(level, bits, float_full::<R, N>: VARYING, DUAL,)
-        } else {
-            find_shapes!(level, bits, float_full::<R, N>:
-                two(VARYING, VARYING),
-                two(VARYING, UNIFORM),
-                two(UNIFORM, VARYING),
-                two(DUAL, VARYING),
-                two(DUAL, UNIFORM),
-                two(VARYING, DUAL),
-                two(UNIFORM, DUAL),
-                two(DUAL, DUAL),
-            )
-        };
-        let general = at_level!(level, General, float_general::<R, N>);
-        Routines { full, general }
-    }
-
-    fn word<R: WordRow<N>, const N: usize>(self) -> Routines {
-        let (level, bits) = (self.level, self.bits());
-        let full = if const { N > 2 } {
-            None
-        } else if const { N == 1 } {
-            find_shapes!(level, bits, word_full::<R, N>: VARYING,)
-        } else {
-            find_shapes!(level, bits, word_full::<R, N>:
-                two(VARYING, VARYING),
-                two(VARYING, UNIFORM),
-                two(UNIFORM, VARYING),
-            )
-        };
-        let general = at_level!(level, General, word_general::<R, N>);
-        Routines { full, general }
-    }
-}
-
-/// Finds the test of a row: of its faults, or whether it holds.
-pub(super) struct FindTest {
-    pub(super) level: Level,
-    pub(super) faults: bool,
-}
-
-impl OpVisitor for FindTest {
-    type Out = Option<Test>;
-
-    fn float<R: Row<N>, const N: usize>(self) -> Option<Test> {
-        None
-    }
-
-    fn word<R: WordRow<N>, const N: usize>(self) -> Option<Test> {
-        if const { R::INFO.fault.is_some() } {
-            let test = at_level!(self.level, Test, faults::<R, N>);
-            return self.faults.then_some(test);
-        }
-        if const { matches!(R::INFO.result, Kind::Bool) } {
-            let test = at_level!(self.level, Test, holds::<R, N>);
-            return (!self.faults).then_some(test);
-        }
-        None
-    }
-}
-
-/// Finds out whose shadow alone is the shadow of a row, whatever the operands: one bit for each operand with a partial of 1.
-pub(super) struct PartialsOfOne;
-
-impl OpVisitor for PartialsOfOne {
-    type Out = u8;
-
-    fn float<R: Row<N>, const N: usize>(self) -> u8 {
-        if const { R::INFO.long } {
-            return 0;
-        }
-        // Which kind of partial it is does not depend on the numbers.
-        let partials = R::partials([1.0_f32; N], 1.0);
-        let ones = partials.iter().enumerate();
-        ones.fold(0, |bits, (i, partial)| {
-            bits | u8::from(matches!(partial, Partial::One)) << i
-        })
-    }
-
-    fn word<R: WordRow<N>, const N: usize>(self) -> u8 {
-        0
     }
 }

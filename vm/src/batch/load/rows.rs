@@ -1,0 +1,125 @@
+//! Steps for rows: once for all points, with another value's shadows, or in planes of their own.
+
+use super::super::rows::{FindRow, FindTest, PartialsOfOne, Routines, Shape};
+use super::super::step::{Act, Place};
+use super::{Loader, Triple, slots};
+use crate::bytecode::Pattern;
+use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ir::types::{Direction, Lanes};
+
+impl Loader<'_> {
+    pub(super) fn row(&mut self, op: Op, pattern: Pattern, words: &[u32], deaths: &[u32]) {
+        let (info, to) = (op.info(), words[0]);
+        let operands: Vec<Triple> = (0..op.arity())
+            .map(|i| self.triple(words[i + 1], pattern.operand(i)))
+            .collect();
+        let result = pattern.result();
+        let places = |operands: &[Triple]| -> Vec<Place> {
+            operands
+                .iter()
+                .flat_map(|operand| operand.places())
+                .collect()
+        };
+        if let Some(kind) = info.fault {
+            let test = op.visit(FindTest {
+                level: self.level,
+                faults: true,
+            });
+            let test = test.expect("a row that can fault has a test for it");
+            self.emit(Act::Fault(test, kind), places(&operands));
+        } else if result.is_none()
+            && operands.iter().all(|operand| operand.value.is_cell())
+            && !self.in_array[to as usize]
+        {
+            let cell = self.new_cell();
+            let routines = self.find(op, Lanes::NONE, &operands, true);
+            let operands = places(&operands);
+            self.emit(
+                Act::Cell(routines, Pattern::default()),
+                [cell].into_iter().chain(operands),
+            );
+            self.stay(to, cell, deaths[0]);
+            return;
+        }
+        if let Some(shadows) = self.shadows_of_another(op, pattern, &operands) {
+            let from = Triple {
+                value: Place::Own(to),
+                shadows,
+            };
+            if self.can_stay(to, result, from) {
+                let values: Vec<Triple> = operands
+                    .iter()
+                    .map(|operand| Triple {
+                        shadows: [None; 2],
+                        ..*operand
+                    })
+                    .collect();
+                self.written([to]);
+                self.rows(op, Pattern::default(), to, &values);
+                for ((slot, place), &death) in slots(to, result).zip(from.places()).zip(deaths) {
+                    self.stay(slot, place, death);
+                }
+                return;
+            }
+        }
+        self.written(slots(to, result));
+        self.rows(op, pattern, to, &operands);
+    }
+
+    /// A row in the planes of its result.
+    pub(super) fn rows(&mut self, op: Op, pattern: Pattern, to: u32, operands: &[Triple]) {
+        let routines = self.find(op, pattern.result(), operands, false);
+        let results = slots(to, pattern.result()).map(Place::Own);
+        let operands = operands.iter().flat_map(|operand| operand.places());
+        let places: Vec<Place> = results.chain(operands).collect();
+        self.emit(Act::Row(routines, pattern), places);
+    }
+
+    /// The shadows of a row's result, if they are just those of one of its operands.
+    pub(super) fn shadows_of_another(
+        &self,
+        op: Op,
+        pattern: Pattern,
+        operands: &[Triple],
+    ) -> Option<[Option<Place>; 2]> {
+        let result = pattern.result();
+        if result.is_none() {
+            return None;
+        }
+        let with_shadows = |i: &usize| !pattern.operand(*i).is_none();
+        let mut others = (0..operands.len()).filter(with_shadows);
+        let (only, None) = (others.next()?, others.next()) else {
+            return None;
+        };
+        if op.visit(PartialsOfOne) >> only & 1 == 0 {
+            return None;
+        }
+        Some(Direction::BOTH.map(|direction| {
+            let shadow = operands[only].shadows[direction as usize];
+            let shadow = shadow.unwrap_or(Place::Zero);
+            result.has(direction).then_some(shadow)
+        }))
+    }
+
+    /// The routines for operands at these places; once for all points, or for planes.
+    pub(super) fn find(&self, op: Op, result: Lanes, operands: &[Triple], once: bool) -> Routines {
+        let mut shapes = [Shape::Varying; MAX_OPERANDS];
+        let mut fits = result.is_none() || result == Lanes::XY;
+        for (shape, operand) in shapes.iter_mut().zip(operands) {
+            *shape = match operand.shadows {
+                [None, None] if operand.value.is_cell() && !once => Shape::Uniform,
+                [Some(_), Some(_)] => Shape::Dual,
+                _ => Shape::Varying,
+            };
+            let halves = operand.shadows[0].is_some() != operand.shadows[1].is_some();
+            let cell_with_shadows = *shape == Shape::Dual && operand.value.is_cell();
+            fits &= !halves && !cell_with_shadows;
+        }
+        let shapes = &shapes[..operands.len()];
+        fits &= result.is_none() != shapes.contains(&Shape::Dual);
+        op.visit(FindRow {
+            level: self.level,
+            shapes: fits.then_some(shapes),
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! Which routine does an instruction: those that were made for the shapes of its operands, else the general one.
+
+use super::conditions::{Faults, Holds, Truth};
+use super::*;
+use adumbra_ir::ops::OpVisitor;
+use adumbra_ir::ops::row::Partial;
+
+/// The routines of an instruction.
+#[derive(Clone, Copy)]
+pub(in crate::batch) struct Routines {
+    /// For whole packs, if there is one for the shapes of the operands.
+    pub(in crate::batch) full: Option<Full>,
+    /// For anything.
+    pub(in crate::batch) general: General,
+}
+
+/// The routines that do the same with each word of a plane or a cell.
+pub(in crate::batch) fn each<E: Each>(level: Level, from: Shape) -> Routines {
+    Routines {
+        full: Some(match from {
+            Shape::Uniform => at_level!(level, Full, each_full::<E, UNIFORM>),
+            _ => at_level!(level, Full, each_full::<E, VARYING>),
+        }),
+        general: at_level!(level, General, each_general::<E>),
+    }
+}
+
+/// The test of a truth value.
+pub(in crate::batch) fn find_truth(level: Level) -> Test {
+    at_level!(level, Test, test::<Truth>)
+}
+
+/// Finds the routines of a row.
+pub(in crate::batch) struct FindRow<'a> {
+    pub(in crate::batch) level: Level,
+    /// What each operand is; nothing if some operand is none of that.
+    pub(in crate::batch) shapes: Option<&'a [Shape]>,
+}
+
+impl FindRow<'_> {
+    /// Two bits for each operand.
+    fn bits(&self) -> Option<u8> {
+        let shapes = self.shapes?.iter().rev();
+        Some(shapes.fold(0, |bits, &shape| bits << 2 | shape as u8))
+    }
+}
+
+/// Matches shapes against those that there are routines for. On processors that usually have more, the baseline is there to run anywhere, not
+/// to be fast: its general routines do.
+macro_rules! find_shapes {
+    ($level:expr, $bits:expr, $body:ident::<$row:ident, $n:ident>: $($shapes:expr,)*) => {
+        match $bits {
+            $(Some(bits) if bits == const { $shapes } => match $level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => Some(avx512::$body::<$row, $n, { $shapes }> as Full),
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => Some(avx2::$body::<$row, $n, { $shapes }> as Full),
+                #[cfg(target_arch = "x86_64")]
+                _ => None,
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => Some(baseline::$body::<$row, $n, { $shapes }> as Full),
+            },)*
+            _ => None,
+        }
+    };
+}
+
+/// The shapes of two operands.
+const fn two(a: u8, b: u8) -> u8 {
+    a | b << 2
+}
+
+impl OpVisitor for FindRow<'_> {
+    type Out = Routines;
+
+    fn float<R: Row<N>, const N: usize>(self) -> Routines {
+        let (level, bits) = (self.level, self.bits());
+        // What is not wanted is not compiled.
+        let full = if const { R::INFO.long || N > 2 } {
+            None
+        } else if const { N == 1 } {
+            find_shapes!(level, bits, float_full::<R, N>: VARYING, DUAL,)
+        } else {
+            find_shapes!(level, bits, float_full::<R, N>:
+                two(VARYING, VARYING),
+                two(VARYING, UNIFORM),
+                two(UNIFORM, VARYING),
+                two(DUAL, VARYING),
+                two(DUAL, UNIFORM),
+                two(VARYING, DUAL),
+                two(UNIFORM, DUAL),
+                two(DUAL, DUAL),
+            )
+        };
+        let general = at_level!(level, General, float_general::<R, N>);
+        Routines { full, general }
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> Routines {
+        let (level, bits) = (self.level, self.bits());
+        let full = if const { N > 2 } {
+            None
+        } else if const { N == 1 } {
+            find_shapes!(level, bits, word_full::<R, N>: VARYING,)
+        } else {
+            find_shapes!(level, bits, word_full::<R, N>:
+                two(VARYING, VARYING),
+                two(VARYING, UNIFORM),
+                two(UNIFORM, VARYING),
+            )
+        };
+        let general = at_level!(level, General, word_general::<R, N>);
+        Routines { full, general }
+    }
+}
+
+/// Finds the test of a row: of its faults, or whether it holds.
+pub(in crate::batch) struct FindTest {
+    pub(in crate::batch) level: Level,
+    pub(in crate::batch) faults: bool,
+}
+
+impl OpVisitor for FindTest {
+    type Out = Option<Test>;
+
+    fn float<R: Row<N>, const N: usize>(self) -> Option<Test> {
+        None
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> Option<Test> {
+        if const { R::INFO.fault.is_some() } {
+            let test = at_level!(self.level, Test, test::<Faults<R, N>>);
+            return self.faults.then_some(test);
+        }
+        if const { matches!(R::INFO.result, Kind::Bool) } {
+            let test = at_level!(self.level, Test, test::<Holds<R, N>>);
+            return (!self.faults).then_some(test);
+        }
+        None
+    }
+}
+
+/// Finds out whose shadow alone is the shadow of a row, whatever the operands: one bit for each operand with a partial of 1.
+pub(in crate::batch) struct PartialsOfOne;
+
+impl OpVisitor for PartialsOfOne {
+    type Out = u8;
+
+    fn float<R: Row<N>, const N: usize>(self) -> u8 {
+        if const { R::INFO.long } {
+            return 0;
+        }
+        // Which kind of partial it is does not depend on the numbers.
+        let partials = R::partials([1.0_f32; N], 1.0);
+        let ones = partials.iter().enumerate();
+        ones.fold(0, |bits, (i, partial)| {
+            bits | u8::from(matches!(partial, Partial::One)) << i
+        })
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> u8 {
+        0
+    }
+}
