@@ -176,7 +176,18 @@ impl<'a> Checker<'a, '_> {
         for &candidate in &candidates {
             diagnostic = self.declared_here(diagnostic, self.declared(candidate), "a candidate");
         }
-        self.report(diagnostic.help(format!("there is {}", signatures.join(", "))));
+        let is_scaling = args.values.iter().any(|value| value.ty.is_number());
+        let help = match (&text[..], args.values) {
+            ("mul", [a, b]) if is_scaling => {
+                format!(
+                    "numbers scale by `*`: `{} * {}`",
+                    self.quoted(a),
+                    self.quoted(b)
+                )
+            }
+            _ => format!("there is {}", signatures.join(", ")),
+        };
+        self.report(diagnostic.help(help));
     }
 
     /// How far a candidate is from a call that it does not fit: arguments that fit no parameter, and arguments too few or too many.

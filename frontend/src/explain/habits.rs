@@ -334,6 +334,24 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 ),
             )
         }
+        _ if expects(Kind::RParen) && output_parameter(case).is_some() => report(
+            case.tokens.span(output_parameter(case)?),
+            "`output` is not a keyword here",
+            "an ordinary name",
+            "an output of a shader is written `out color c`",
+        ),
+        Kind::Comma if expects(Kind::RParen) && members_in_parentheses(case).is_some() => {
+            let members = members_in_parentheses(case)?;
+            report(
+                span,
+                "several values in parentheses are not a vector",
+                "only one value stands in parentheses",
+                match members {
+                    2..=4 => format!("a vector is made by its type: `float{members}(…)`"),
+                    _ => "a vector is made by its type, as in `float3(x, y, z)`".to_owned(),
+                },
+            )
+        }
         Kind::Else if expects(Kind::If) => report(
             span,
             "`else` without its `if`",
@@ -427,6 +445,46 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
         }
         _ => None,
     }
+}
+
+/// OSL's `output` of a parameter: the token, whether its type is a keyword or a name.
+fn output_parameter(case: &Case) -> Option<usize> {
+    let at = [case.at.checked_sub(1)?, case.at.saturating_sub(2)]
+        .into_iter()
+        .find(|&at| case.text_of(at) == "output")?;
+    let opens = matches!(
+        case.tokens.kind(at.checked_sub(1)?),
+        Some(Kind::LParen | Kind::Comma)
+    );
+    (opens && case.is_at_file_level()).then_some(at)
+}
+
+/// `(a, b, c)` that no name calls, with the failure at a comma: how many values there are. Nothing if it is not closed.
+fn members_in_parentheses(case: &Case) -> Option<usize> {
+    let step = |at: usize| case.tokens.kind(at).map(Kind::bracket_step);
+    let mut depth = 0;
+    let open = (0..case.at).rev().find(|&at| {
+        depth += step(at).unwrap_or(0);
+        depth > 0
+    })?;
+    let called = open.checked_sub(1).and_then(|at| case.tokens.kind(at));
+    let is_called = called.is_some_and(|kind| {
+        kind.ends_operand() || kind.takes_name() || kind.type_keyword().is_some()
+    });
+    if case.tokens.kind(open) != Some(Kind::LParen) || is_called {
+        return None;
+    }
+    let mut depth = 1;
+    let mut members = 1;
+    for at in open + 1.. {
+        depth += step(at)?;
+        match case.tokens.kind(at)? {
+            _ if depth == 0 => return Some(members),
+            Kind::Comma if depth == 1 => members += 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// `f(x)`, `f(float a, x)` where parameters are declared.

@@ -292,6 +292,16 @@ fn suggestions() {
         "convert it: `(int)-2.5`; or write `-2` if that is meant"
     );
     assert_eq!(help("v = f;"), "make a vector of it: `float3(f)`");
+    assert_eq!(
+        help("v = (f, f * (f + 1), sin(f));"),
+        "a vector is made by its type: `float3(…)`"
+    );
+    assert_eq!(
+        help("o = sin((f, f, f, f, f));"),
+        "a vector is made by its type, as in `float3(x, y, z)`"
+    );
+    // A call that fails at a comma has other troubles.
+    assert!(help("o = sin(f f, f);").contains("separate arguments"));
     assert_eq!(help("v = f + f;"), "make a vector of it: `float3(…)`");
     assert_eq!(help("v = v2;"), "add components: `float3(v2, 0.0)`");
     assert_eq!(help("v2 = v;"), "pick components: `v.xy`");

@@ -1,6 +1,7 @@
 //! `:help`: the commands, and the pages of ops, which are their rows in the op table, and of the standard library, which are its comments.
 
 use super::errors;
+use super::words::{self, WORDS};
 use adumbra::{Class, Direction, Op, OpInfo};
 use adumbra_frontend::check::builtin;
 use std::fmt::Write;
@@ -19,7 +20,8 @@ impl Page {
     }
 }
 
-const fn page(name: &'static str, usage: &'static str, doc: &'static str) -> Page {
+/// A page by its parts.
+pub const fn page(name: &'static str, usage: &'static str, doc: &'static str) -> Page {
     Page { name, usage, doc }
 }
 
@@ -156,6 +158,11 @@ pub fn overview() -> String {
         .collect();
     builtins.sort_unstable();
     list("built in", builtins, &mut out);
+    list(
+        "words of the language",
+        WORDS.iter().map(|page| page.name),
+        &mut out,
+    );
     for subject in adumbra_stdlib::subjects() {
         list(
             &subject.head().0,
@@ -202,7 +209,10 @@ pub fn pages(wanted: &str) -> String {
         .filter(|op| is_meant(op))
         .map(|op| one(op.info()))
         .collect();
-    let called = CALLED.iter().filter(|page| page.name == wanted);
+    let called = CALLED
+        .iter()
+        .chain(WORDS)
+        .filter(|page| page.name == words::meant(wanted));
     pages.extend(called.map(Page::text));
     pages.extend(adumbra_stdlib::entry(wanted).map(library));
     pages.extend(builtin::derivative(wanted).map(|direction| derivative(wanted, direction)));
@@ -271,12 +281,14 @@ pub fn topics() -> impl Iterator<Item = &'static str> {
     let called = CALLED.iter().map(|page| page.name);
     rows.chain(builtin::names())
         .chain(called)
+        .chain(WORDS.iter().map(|page| page.name))
         .chain(adumbra_stdlib::names())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adumbra_frontend::check::predeclared_names;
     use adumbra_frontend::token::Kind;
 
     #[test]
@@ -288,10 +300,14 @@ mod tests {
     }
 
     #[test]
-    fn every_topic_has_a_page_and_a_place_in_the_overview() {
+    fn every_topic_has_a_page_and_every_name_a_place_in_the_overview() {
         let overview = overview();
         for topic in topics() {
             assert!(!pages(topic).is_empty(), "{topic}");
+        }
+        let keywords = Kind::KEYWORDS.iter().map(|kind| kind.text());
+        for word in keywords.chain(predeclared_names()) {
+            assert!(!pages(word).is_empty(), "{word}");
         }
         let keywords = Kind::KEYWORDS.iter().filter(|kind| kind.takes_name());
         for name in builtin::names()

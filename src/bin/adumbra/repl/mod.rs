@@ -11,6 +11,7 @@ mod help;
 mod plot;
 mod reader;
 mod session;
+mod words;
 
 use crate::args::ReplArgs;
 use crate::checker::Interrupt;
