@@ -120,7 +120,10 @@ fn rooms_know_only_what_they_may() {
         ("ir", &[]),
         ("frontend", &["adumbra-ir", "adumbra-stdlib"]),
         ("vm", &["adumbra-ir"]),
-        ("fuzz", &["adumbra", "adumbra-ir", "adumbra-stdlib"]),
+        (
+            "fuzz",
+            &["adumbra", "adumbra-ir", "adumbra-stdlib", "adumbra-vm"],
+        ),
         ("fuzz/targets", &["adumbra-fuzz"]),
         ("bench", &["adumbra"]),
     ];

@@ -1,9 +1,10 @@
 //! Every row is as accurate as it claims, and no more: a few million operands of the sweeps that `adumbra-fuzz numerics` makes over all floats.
 
+use adumbra_fuzz::numerics::engine::Engine;
 use adumbra_fuzz::numerics::operands::Operands;
 use adumbra_fuzz::numerics::report::{complaint, stated};
 use adumbra_fuzz::numerics::rows;
-use adumbra_fuzz::numerics::sweep::{error, sweep, table};
+use adumbra_fuzz::numerics::sweep::{error, sweep};
 use adumbra_ir::Op::{self, *};
 use adumbra_ir::ops::row::Class;
 use std::f64::consts::FRAC_PI_2;
@@ -17,7 +18,13 @@ const DRAWN: u64 = 50_000;
 #[test]
 fn no_error_is_larger_than_claimed() {
     for op in rows() {
-        let found = sweep(op, &Operands::of(op, STRIDE, DRAWN), &table, 1, |_, _| {});
+        let found = sweep(
+            op,
+            &Operands::of(op, STRIDE, DRAWN),
+            Engine::Table,
+            1,
+            |_, _| {},
+        );
         assert_eq!(complaint(op, &found, false), None, "{found:?}");
     }
 }
@@ -98,8 +105,27 @@ fn what_a_sweep_finds_does_not_depend_on_threads() {
         .step_by(5)
     {
         let operands = Operands::of(op, 1_000_003, 10_000);
-        let alone = sweep(op, &operands, &table, 1, |_, _| {});
-        assert_eq!(alone, sweep(op, &operands, &table, 3, |_, _| {}));
+        let alone = sweep(op, &operands, Engine::Table, 1, |_, _| {});
+        assert_eq!(alone, sweep(op, &operands, Engine::Table, 3, |_, _| {}));
         assert_eq!(alone.operands, operands.count());
+    }
+}
+
+#[test]
+fn every_level_gives_the_bits_of_the_table() {
+    println!("engines: {:?}", Engine::available().collect::<Vec<_>>());
+    for op in rows() {
+        let operands = Operands::of(op, 100_003, 20_000);
+        let hashes = Engine::available().map(|engine| {
+            let found = sweep(op, &operands, engine, 1, |_, _| {});
+            (engine, found.hash)
+        });
+        let hashes: Vec<_> = hashes.collect();
+        let (_, first) = hashes[0];
+        assert!(
+            hashes.iter().all(|(_, hash)| *hash == first),
+            "{}: {hashes:x?}",
+            op.info().name
+        );
     }
 }

@@ -4,44 +4,101 @@
 //! - `cargo run --release -p adumbra-fuzz -- batch --programs 1000000 [--seed N]` holds chunks of points against single points.
 //! - `cargo run --release -p adumbra-fuzz -- show SEED` prints the program that a seed stands for.
 //! - `cargo run --release -p adumbra-fuzz -- seeds TARGET FOLDER` writes what a target under libFuzzer begins from.
-//! - `cargo run --release -p adumbra-fuzz -- numerics [--stride N] [--draws N] [--threads N] [ROW…]` holds rows of the op table against their
+//! - `cargo run --release -p adumbra-fuzz -- numerics [--stride N] [--draws N] [--threads N] [--engine NAME] [ROW…]` holds rows of the op table against their
 //!   specs: over every float (every Nth with a stride), or over a thousand million pairs. Progress goes to standard error. It fails if a row is
-//!   less accurate than it claims, and, having looked at every float, if it is more accurate.
+//!   less accurate than it claims, and, having looked at every float, if it is more accurate. The hash is the same for every engine.
 
+use adumbra::NoSimd;
+use adumbra_fuzz::numerics::engine::Engine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::At;
 use adumbra_fuzz::{Profile, Program, campaign, seeds};
+use adumbra_vm::Level;
+use clap::Parser;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// Campaigns that hold the engines against one another, and sweeps over all floats
+#[derive(Debug, Parser)]
+#[command(name = "adumbra-fuzz")]
+enum Command {
+    /// Run every oracle on ever new seeds, and print what was run
+    Campaign {
+        /// For how long
+        #[arg(long)]
+        seconds: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Hold chunks of points against single points
+    Batch {
+        /// How many programs
+        #[arg(long)]
+        programs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Print the program that a seed stands for
+    Show { seed: u64 },
+    /// Write what a target under libFuzzer begins from
+    Seeds { target: String, folder: PathBuf },
+    /// Hold rows of the op table against their specs
+    Numerics {
+        /// Look at each Nth float; at all with 1
+        #[arg(long, value_name = "N", default_value_t = report::Options::ALL.stride, value_parser = clap::value_parser!(u32).range(1..))]
+        stride: u32,
+        /// How many pairs to draw for rows of two operands
+        #[arg(long, value_name = "N", default_value_t = report::Options::ALL.drawn)]
+        draws: u64,
+        /// How many threads work
+        #[arg(long, value_name = "N", default_value_t = report::Options::ALL.threads)]
+        threads: usize,
+        /// What computes them: `table`, or the batch engine at `baseline`, `avx2` or `avx512`
+        #[arg(long, default_value_t = report::Options::ALL.engine, value_parser = engine)]
+        engine: Engine,
+        /// Their names; all without any
+        rows: Vec<String>,
+    },
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match words[..] {
-        ["show", seed] => seed.parse().ok().map(show),
-        ["seeds", target, folder] => Some(write_seeds(target, Path::new(folder))),
-        ["campaign", "--seconds", seconds] => seconds.parse().ok().map(|s| run(s, 0)),
-        ["campaign", "--seconds", seconds, "--seed", seed] => {
-            let numbers = seconds.parse().ok().zip(seed.parse().ok());
-            numbers.map(|(seconds, seed)| run(seconds, seed))
+    match Command::parse() {
+        Command::Campaign { seconds, seed } => run(seconds, seed),
+        Command::Batch { programs, seed } => batch(programs, seed),
+        Command::Show { seed } => show(seed),
+        Command::Seeds { target, folder } => write_seeds(&target, &folder),
+        Command::Numerics {
+            stride,
+            draws,
+            threads,
+            engine,
+            rows,
+        } => numerics(&report::Options {
+            stride,
+            drawn: draws,
+            engine,
+            threads,
+            rows,
+        }),
+    }
+}
+
+/// The engine of a name, if the processor has it.
+fn engine(name: &str) -> Result<Engine, String> {
+    match Engine::from_name(name) {
+        Some(Engine::Batch(level)) if !level.is_available() => {
+            Err(NoSimd::Lacking(level).to_string())
         }
-        ["batch", "--programs", programs] => programs.parse().ok().map(|n| batch(n, 0)),
-        ["batch", "--programs", programs, "--seed", seed] => {
-            let numbers = programs.parse().ok().zip(seed.parse().ok());
-            numbers.map(|(programs, seed)| batch(programs, seed))
+        Some(engine) => Ok(engine),
+        None => {
+            let levels = Level::ALL.map(Level::name).join("`, `");
+            Err(format!("the engines are `table`, `{levels}`"))
         }
-        ["numerics", ref rest @ ..] => options(rest).map(|options| numerics(&options)),
-        _ => None,
-    };
-    done.unwrap_or_else(|| {
-        eprintln!(
-            "usage: adumbra-fuzz campaign --seconds N [--seed N] | batch --programs N [--seed N] | show SEED | seeds TARGET FOLDER\n       \
-             adumbra-fuzz numerics [--stride N] [--draws N] [--threads N] [ROW…]"
-        );
-        ExitCode::from(2)
-    })
+    }
 }
 
 fn show(seed: u64) -> ExitCode {
@@ -88,33 +145,6 @@ fn finish(report: &impl fmt::Display, finding: Option<String>) -> ExitCode {
             println!("{finding}");
             ExitCode::FAILURE
         }
-    }
-}
-
-/// The words after `numerics`.
-fn options(mut words: &[&str]) -> Option<report::Options> {
-    let mut options = report::Options::ALL;
-    loop {
-        words = match words {
-            ["--stride", number, rest @ ..] => {
-                options.stride = number.parse().ok().filter(|&stride| stride > 0)?;
-                rest
-            }
-            ["--draws", number, rest @ ..] => {
-                options.drawn = number.parse().ok()?;
-                rest
-            }
-            ["--threads", number, rest @ ..] => {
-                options.threads = number.parse().ok()?;
-                rest
-            }
-            [option, ..] if option.starts_with('-') => return None,
-            [row, rest @ ..] => {
-                options.rows.push((*row).to_string());
-                rest
-            }
-            [] => return Some(options),
-        };
     }
 }
 

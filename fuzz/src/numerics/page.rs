@@ -1,8 +1,9 @@
 //! The page of the book: what rows claim, held by tests, and what they give at the ends of the floats.
 
+use super::engine::Engine;
 use super::operands::Operands;
 use super::rows;
-use super::sweep::{sweep, table};
+use super::sweep::sweep;
 use adumbra_ir::Op;
 use adumbra_ir::ops::row::{Class, Kind};
 use std::fmt::Write;
@@ -31,7 +32,14 @@ pub fn page() -> String {
     let mut page = String::from(HEAD);
     for op in rows().filter(|op| op.info().class != Class::Discrete) {
         let info = op.info();
-        let hash = sweep(op, &Operands::of(op, STRIDE, DRAWN), &table, 1, |_, _| {}).hash;
+        let hash = sweep(
+            op,
+            &Operands::of(op, STRIDE, DRAWN),
+            Engine::Table,
+            1,
+            |_, _| {},
+        )
+        .hash;
         let worst: Vec<String> = info.worst.iter().map(|x| format!("{x:?}")).collect();
         let error = match info.ulp {
             0.0 => String::from("rounded once"),

@@ -1,8 +1,9 @@
 //! The command: sweeps rows, prints a line for each, and says where the op table claims something else.
 
+use super::engine::Engine;
 use super::operands::Operands;
 use super::rows;
-use super::sweep::{Tally, sweep, table};
+use super::sweep::{Tally, sweep};
 use adumbra_ir::Op;
 use adumbra_ir::ops::row::Kind;
 use std::time::Instant;
@@ -14,6 +15,8 @@ pub struct Options {
     pub stride: u32,
     /// How many pairs are drawn for two operands.
     pub drawn: u64,
+    /// What computes the rows.
+    pub engine: Engine,
     /// How many threads work.
     pub threads: usize,
     /// The names of the rows; all if there are none.
@@ -21,10 +24,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// Everything: all patterns, a thousand million pairs, one thread.
+    /// Everything: all patterns, a thousand million pairs, the op table's own values, one thread.
     pub const ALL: Options = Options {
         stride: 1,
         drawn: 1_000_000_000,
+        engine: Engine::Table,
         threads: 1,
         rows: Vec::new(),
     };
@@ -68,11 +72,17 @@ pub fn run(options: &Options) -> Result<bool, String> {
     for op in chosen {
         let operands = Operands::of(op, options.stride, options.drawn);
         let begin = Instant::now();
-        let found = sweep(op, &operands, &table, options.threads, |done, all| {
-            if done * 100 / all != (done + 1) * 100 / all {
-                eprint!("\r{} {} % ", op.info().name, (done + 1) * 100 / all);
-            }
-        });
+        let found = sweep(
+            op,
+            &operands,
+            options.engine,
+            options.threads,
+            |done, all| {
+                if done * 100 / all != (done + 1) * 100 / all {
+                    eprint!("\r{} {} % ", op.info().name, (done + 1) * 100 / all);
+                }
+            },
+        );
         eprint!("\r{:24}\r", "");
         println!("{}", line(op, &found, begin.elapsed().as_secs_f64()));
         hash = hash.rotate_left(1) ^ found.hash;

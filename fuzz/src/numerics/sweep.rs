@@ -1,5 +1,6 @@
 //! Running a row over operands, by several threads if wanted, and tallying what comes out.
 
+use super::engine::{Compute, Engine};
 use super::operands::{Operands, mixed};
 use super::reference;
 use adumbra_ir::Op;
@@ -55,21 +56,9 @@ impl Tally {
     }
 }
 
-/// Computes a row's results for operands, one list for each operand; where there is one, the second list is not looked at.
-pub type Compute = Box<dyn FnMut([&[u32]; 2], &mut [u32])>;
-
-/// The op table's own values, which are the reference evaluator's.
-pub fn table(op: Op) -> Compute {
-    Box::new(move |[first, second], results| {
-        for ((result, &a), &b) in results.iter_mut().zip(first).zip(second) {
-            *result = op.value(&[a, b][..op.arity()]);
-        }
-    })
-}
-
 /// How far a row's result is from what it should be, for one operand or pair.
 pub fn error(op: Op, operands: &[u32]) -> f64 {
-    let mut block = Block::new(table(op));
+    let mut block = Block::new(Engine::Table.of(op));
     block.operands = [
         vec![operands[0]],
         vec![operands.get(1).copied().unwrap_or(0)],
@@ -77,11 +66,11 @@ pub fn error(op: Op, operands: &[u32]) -> f64 {
     block.look(op, 0).error
 }
 
-/// Looks at all operands with that many threads, each of which has an engine of its own. `progress` is told now and then how many blocks of how many are done.
+/// Looks at all operands with that many threads, each of which has the engine for itself. `progress` is told now and then how many blocks of how many are done.
 pub fn sweep(
     op: Op,
     operands: &Operands,
-    engine: &(dyn Fn(Op) -> Compute + Sync),
+    engine: Engine,
     threads: usize,
     progress: impl Fn(u64, u64) + Sync,
 ) -> Tally {
@@ -89,7 +78,7 @@ pub fn sweep(
     let blocks = count.div_ceil(BLOCK);
     let next = AtomicU64::new(0);
     let work = || {
-        let mut block = Block::new(engine(op));
+        let mut block = Block::new(engine.of(op));
         let mut tally = Tally::NOTHING;
         loop {
             let index = next.fetch_add(1, atomic::Ordering::Relaxed);
