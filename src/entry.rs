@@ -1,6 +1,7 @@
 //! What is typed into a session: one text may hold several entries, each of which is a declaration or something to evaluate.
 
-use adumbra_frontend::ast::{Entry, Expr, Stmt, StmtKind, TypeKeyword, TypeName};
+use adumbra_frontend::ast::{Entry, Expr, Stmt, StmtKind, TypeName};
+use adumbra_frontend::kind::TypeKeyword;
 use adumbra_frontend::{Interner, Reply, parse_repl};
 use adumbra_ir::{Diagnostic, FileId, Span};
 use bumpalo::Bump;

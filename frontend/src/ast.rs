@@ -13,6 +13,7 @@ pub use operator::{BinaryOp, Step, UnaryOp};
 pub use print::{print, print_expression};
 
 use crate::interner::Symbol;
+use crate::kind::TypeKeyword;
 use adumbra_ir::Span;
 
 /// A word of the text and its place.
@@ -197,48 +198,6 @@ pub enum TypeName {
     Named(Symbol),
     /// `struct pair`: surely a struct.
     Struct(Symbol),
-}
-
-/// The types that are keywords.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "each is its own name")]
-pub enum TypeKeyword {
-    Void,
-    Bool,
-    Int,
-    Uint,
-    Float,
-    Float2,
-    Float3,
-    Float4,
-    Float2x2,
-    Float3x3,
-    Float4x4,
-    Closure,
-    Texture2d,
-    ShaderResource,
-}
-
-impl TypeKeyword {
-    /// How it is written.
-    pub const fn text(self) -> &'static str {
-        match self {
-            TypeKeyword::Void => "void",
-            TypeKeyword::Bool => "bool",
-            TypeKeyword::Int => "int",
-            TypeKeyword::Uint => "uint",
-            TypeKeyword::Float => "float",
-            TypeKeyword::Float2 => "float2",
-            TypeKeyword::Float3 => "float3",
-            TypeKeyword::Float4 => "float4",
-            TypeKeyword::Float2x2 => "float2x2",
-            TypeKeyword::Float3x3 => "float3x3",
-            TypeKeyword::Float4x4 => "float4x4",
-            TypeKeyword::Closure => "closure",
-            TypeKeyword::Texture2d => "texture2d",
-            TypeKeyword::ShaderResource => "shader_resource",
-        }
-    }
 }
 
 /// Statements in braces: a scope of their own.

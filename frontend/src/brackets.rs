@@ -4,8 +4,9 @@
 //! the bracket without a partner; a missing closer is put where it most likely belongs (as a token without width), a closer too many
 //! is taken out. So one forgotten bracket is one error, and the grammar can recover at any closer.
 
+use crate::kind::{Kind, KindSet};
 use crate::limits::MAX_DIAGNOSTICS;
-use crate::token::{Kind, KindSet, Token, Tokens};
+use crate::token::{Token, Tokens};
 use adumbra_ir::{Code, Diagnostic};
 
 /// The findings about brackets.
@@ -266,8 +267,8 @@ impl Repair<'_> {
 mod tests {
     use super::balance;
     use crate::interner::Interner;
+    use crate::kind::Kind;
     use crate::lexer::lex;
-    use crate::token::Kind;
     use adumbra_ir::{Code, FileId};
 
     /// The text of the kinds after balancing, and the start of each finding.

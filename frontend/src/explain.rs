@@ -3,11 +3,13 @@
 //! A failure is a token and the kinds that were welcome there. What it means to the reader follows from the tokens around it: first
 //! the habits of other languages are looked for, then a forgotten `;`, then the general form "expected …, found …".
 
-pub(crate) mod habits;
+mod habits;
+pub(crate) mod words;
 
 use crate::grammar::{ASSIGNMENTS, Failure, LEVELS, LITERALS, UNARY};
+use crate::kind::{Kind, KindSet};
 use crate::lexer::shortened;
-use crate::token::{Kind, KindSet, Tokens};
+use crate::token::Tokens;
 use adumbra_ir::{Code, Diagnostic, Span};
 
 /// Operators, as far as they follow an operand.

@@ -17,10 +17,12 @@ pub(crate) use expression::{ASSIGNMENTS, LEVELS, LITERALS, UNARY};
 pub(crate) use failure::Failure;
 pub(crate) use item::{entries, file, lone_expression};
 
-use crate::ast::{Expr, ExprKind, Name, TypeKeyword};
+use crate::ast::{Expr, ExprKind, Name};
 use crate::audit::{Audit, Findings};
 use crate::interner::Symbol;
-use crate::token::{Kind, KindSet, Tokens};
+use crate::kind::TypeKeyword;
+use crate::kind::{Kind, KindSet};
+use crate::token::Tokens;
 use adumbra_ir::Span;
 use bumpalo::Bump;
 use chumsky::extra::{Full, SimpleState};

@@ -7,8 +7,9 @@
 mod number;
 
 use crate::interner::Interner;
+use crate::kind::Kind;
 use crate::limits::MAX_DIAGNOSTICS;
-use crate::token::{Include, Kind, Token, Tokens};
+use crate::token::{Include, Token, Tokens};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 
 /// The outcome of lexing.

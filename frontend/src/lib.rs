@@ -10,6 +10,7 @@ mod closest;
 mod explain;
 mod grammar;
 pub mod interner;
+pub mod kind;
 pub mod lexer;
 pub mod limits;
 pub mod lower;

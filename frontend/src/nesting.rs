@@ -5,8 +5,9 @@
 //! tree but for its left spines, recurse at most [`MAX_NESTING`] deep. Linear: each entry is pushed and popped once.
 
 use crate::grammar::{ASSIGNMENTS, LEVELS, UNARY};
+use crate::kind::{Kind, KindSet};
 use crate::limits::MAX_NESTING;
-use crate::token::{Kind, KindSet, Tokens};
+use crate::token::Tokens;
 use adumbra_ir::{Code, Diagnostic};
 
 /// What waits, ordered by how tightly it binds.

@@ -4,8 +4,16 @@
 //! textures, closures, host interface · 06xx limits · 07xx IR text and bytecode files · 08xx run-time faults.
 //! `E` codes are errors, `W` codes warnings.
 
-use crate::diagnostic::Severity;
 use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The program means something, perhaps not what was wanted.
+    Warning,
+    /// No program comes out.
+    Error,
+}
 
 macro_rules! codes {
     ($($name:ident = $number:literal $severity:ident $title:literal;)*) => {

@@ -3,17 +3,8 @@
 //! A [`Diagnostic`] says what is wrong, where, and how to mend it. It is rendered at the edge (the root package), never here;
 //! no other stage prints. The registry of codes is in [`codes`](crate::codes).
 
-use crate::codes::Code;
+use crate::codes::{Code, Severity};
 use crate::span::Span;
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// The program means something, perhaps not what was wanted.
-    Warning,
-    /// No program comes out.
-    Error,
-}
 
 /// A second place that explains the first ("declared here").
 #[derive(Clone, Debug, PartialEq, Eq)]

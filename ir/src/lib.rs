@@ -25,8 +25,8 @@ pub mod types;
 pub mod verify;
 
 pub use builder::Builder;
-pub use codes::Code;
-pub use diagnostic::{Diagnostic, Label, Severity};
+pub use codes::{Code, Severity};
+pub use diagnostic::{Diagnostic, Label};
 pub use module::Module;
 pub use ops::Op;
 pub use span::{FileId, Span};

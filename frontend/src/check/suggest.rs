@@ -11,7 +11,7 @@ use super::tree::Expr;
 use super::types::{TypeId, TypeKind};
 use crate::ast;
 use crate::closest::closest;
-use crate::explain::habits;
+use crate::explain::words;
 use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
 
@@ -68,7 +68,7 @@ impl<'a> Checker<'a, '_> {
             let mut names = symbols.map(|symbol| self.text(symbol));
             names.any(|name| name == global).then_some(read)
         };
-        let foreign = foreign_value(&text).or_else(|| habits::opener(&text));
+        let foreign = foreign_value(&text).or_else(|| words::opener(&text));
         let osl = foreign_global(&text).and_then(offered);
         let help = match known {
             _ if self.names.global(symbol).is_some() => {
@@ -176,7 +176,7 @@ impl<'a> Checker<'a, '_> {
 
     pub(super) fn unknown_type(&mut self, symbol: Symbol, span: Span) -> TypeId {
         let text = self.text(symbol).to_owned();
-        if let Some(help) = foreign_type(&text).or_else(|| habits::opener(&text)) {
+        if let Some(help) = foreign_type(&text).or_else(|| words::opener(&text)) {
             self.unsupported_type(&text, help, span);
             return TypeId::ERROR;
         }

@@ -3,7 +3,7 @@
 use super::{Builder, Extra, Rule, enclosed, mark, name, one, seen, type_keyword};
 use crate::ast::{BinaryOp, Detail, Expr, ExprKind, Name, Sample, Step, UnaryOp};
 use crate::interner::Symbol;
-use crate::token::{Kind, KindSet};
+use crate::kind::{Kind, KindSet};
 use adumbra_ir::Span;
 use chumsky::pratt::{infix, left, postfix, prefix};
 use chumsky::prelude::*;

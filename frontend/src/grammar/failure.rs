@@ -1,6 +1,6 @@
 //! Why a rule did not match.
 
-use crate::token::{Kind, KindSet};
+use crate::kind::{Kind, KindSet};
 use chumsky::DefaultExpected;
 use chumsky::error::{Error, LabelError};
 use chumsky::span::SimpleSpan;

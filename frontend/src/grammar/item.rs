@@ -7,7 +7,7 @@ use crate::ast::{
     Direction, Entry, Expr, ExprKind, Function, Item, ItemKind, Metadata, Name, Parameter, Struct,
     UnaryOp,
 };
-use crate::token::{Kind, KindSet};
+use crate::kind::{Kind, KindSet};
 use adumbra_ir::Span;
 use bumpalo::collections::Vec as BumpVec;
 use chumsky::prelude::*;

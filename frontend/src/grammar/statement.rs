@@ -8,7 +8,7 @@ use crate::ast::{
     Arm, Block, Case, Declaration, Declarator, Dimension, Expr, ExprKind, For, ForInit,
     Initializer, InitializerKind, Stmt, StmtKind, Type, TypeName,
 };
-use crate::token::{Kind, KindSet};
+use crate::kind::{Kind, KindSet};
 use adumbra_ir::Span;
 use chumsky::prelude::*;
 use smallvec::SmallVec;

@@ -1,7 +1,7 @@
 //! Number literals: `.5`, `2.`, `4.e1`, `1.f`, `0x1f`, `3u`.
 
 use super::word_len;
-use crate::token::Kind;
+use crate::kind::Kind;
 
 /// Why a literal cannot be read.
 pub(super) struct Problem {

@@ -4,7 +4,20 @@
 //! closing an arm costs as much as was written in it. A slot that was empty when the arm began belongs to a variable of the arm and is
 //! none of the concern of what follows.
 
-use adumbra_ir::module::{ArrayId, NameId, ValueId};
+use adumbra_ir::module::{ArrayId, NameId, RegionId, ValueId};
+
+/// Where `break` and `continue` go, and what goes with them.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    /// The region of the loop, or of the block that a `switch` is.
+    pub(super) region: RegionId,
+    pub(super) is_loop: bool,
+    /// The block that a `continue` leaves; `None`: it goes to the loop.
+    pub(super) block: Option<RegionId>,
+    /// The slots that every way out of the region hands over.
+    pub(super) carried: Vec<u32>,
+    pub(super) breaks: bool,
+}
 
 /// A value or an array; the leaf's type says which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

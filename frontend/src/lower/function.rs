@@ -5,8 +5,7 @@
 //! parameters: their elements are parameters and results of their own, in the order of the host's types.
 
 use super::Lowering;
-use super::environment::{Environment, Slot};
-use super::statement::Target;
+use super::environment::{Environment, Slot, Target};
 use crate::ast::Direction;
 use crate::check::tree::{Function, FunctionId, LocalId, Param};
 use crate::check::types::{Leaf, TypeId, TypeKind, Types};

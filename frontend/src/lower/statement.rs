@@ -4,25 +4,13 @@
 //! hands over. A `continue` is a jump to the loop where nothing stands between body and condition; else the body is a block of its own
 //! that it leaves.
 
+use super::environment::Target;
 use super::function::{Body, Values};
 use crate::check::tree::{If, LocalId, Loop, Stmt};
 use crate::check::types::TypeKind;
 use crate::limits::MAX_HANDED_OVER;
 use adumbra_ir::Scalar;
-use adumbra_ir::module::{InstKind, RegionId, ValueId};
-
-/// Where `break` and `continue` go, and what goes with them.
-#[derive(Clone, Debug)]
-pub(super) struct Target {
-    /// The region of the loop, or of the block that a `switch` is.
-    pub(super) region: RegionId,
-    pub(super) is_loop: bool,
-    /// The block that a `continue` leaves; `None`: it goes to the loop.
-    block: Option<RegionId>,
-    /// The slots that every way out of the region hands over.
-    carried: Vec<u32>,
-    pub(super) breaks: bool,
-}
+use adumbra_ir::module::{InstKind, ValueId};
 
 impl<'a> Body<'_, '_, 'a> {
     pub(super) fn statements(&mut self, statements: &[Stmt<'a>]) {

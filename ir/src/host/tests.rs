@@ -93,7 +93,7 @@ fn reading_a_shadow_hides_the_sign_of_zero() {
 
 #[test]
 fn exactly_the_surviving_faults_are_warnings() {
-    use crate::diagnostic::Severity;
+    use crate::Severity;
     for kind in [
         FaultKind::IndexOutOfRange,
         FaultKind::DivisionByZero,

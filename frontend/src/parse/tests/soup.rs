@@ -2,9 +2,9 @@
 
 use crate::ast::{File, print};
 use crate::interner::Interner;
+use crate::kind::Kind;
 use crate::limits::MAX_DIAGNOSTICS;
 use crate::parse::{Reply, parse, parse_expression, parse_repl};
-use crate::token::Kind;
 use adumbra_ir::{Diagnostic, FileId};
 use bumpalo::Bump;
 use proptest::prelude::*;

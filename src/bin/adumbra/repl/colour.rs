@@ -3,8 +3,8 @@
 use super::session::is_command;
 use adumbra::FileId;
 use adumbra_frontend::check::builtin;
+use adumbra_frontend::kind::Kind;
 use adumbra_frontend::lexer::lex;
-use adumbra_frontend::token::Kind;
 use adumbra_frontend::{Interner, limits::MAX_SOURCE};
 use std::fmt::Write;
 

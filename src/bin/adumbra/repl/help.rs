@@ -289,7 +289,7 @@ pub fn topics() -> impl Iterator<Item = &'static str> {
 mod tests {
     use super::*;
     use adumbra_frontend::check::predeclared_names;
-    use adumbra_frontend::token::Kind;
+    use adumbra_frontend::kind::Kind;
 
     #[test]
     fn every_op_has_a_page() {

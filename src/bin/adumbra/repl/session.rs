@@ -15,7 +15,8 @@ use adumbra::{
     Globals, GlobalsLayout, Instance, LayoutError, Program, Sources, Type, View, entries, item_at,
 };
 use adumbra_frontend::Interner;
-use adumbra_frontend::ast::{ItemKind, Name, TypeKeyword, TypeName};
+use adumbra_frontend::ast::{ItemKind, Name, TypeName};
+use adumbra_frontend::kind::TypeKeyword;
 use bumpalo::Bump;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
