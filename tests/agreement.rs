@@ -5,6 +5,7 @@
 use adumbra_fuzz::campaign::checked;
 use adumbra_fuzz::mix::Mix;
 use adumbra_fuzz::oracle::chain::check_agreement;
+use adumbra_fuzz::parallel::check_seeds;
 use adumbra_fuzz::{Profile, Program};
 use proptest::collection::vec;
 use proptest::prelude::any;
@@ -19,13 +20,12 @@ const CASES: u32 = 500;
 
 #[test]
 fn engines_and_compilations_agree_on_random_programs() {
-    let mut mix = Mix::default();
-    for seed in 0..PROGRAMS {
+    let (mix, finding) = check_seeds(0..PROGRAMS, &Mix::default(), |seed, mix| {
         let program = Program::of_seed(seed, Profile::ANY);
-        let found = checked(&program, |program| check_agreement(program, &mut mix));
-        if let Err(report) = found {
-            panic!("seed {seed}: {report}");
-        }
+        checked(&program, |program| check_agreement(program, mix))
+    });
+    if let Some(finding) = finding {
+        panic!("{finding}");
     }
     println!("{mix}");
     assert_eq!(mix.hollow(), None);

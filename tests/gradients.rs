@@ -5,22 +5,40 @@ use adumbra_fuzz::feature::Kind;
 use adumbra_fuzz::mix::Mix;
 use adumbra_fuzz::oracle::chain::check_gradients;
 use adumbra_fuzz::oracle::gradients::Compared;
+use adumbra_fuzz::parallel::check_seeds;
 use adumbra_fuzz::{Profile, Program};
+use std::ops::AddAssign;
 
 const PROGRAMS: u64 = 700;
 
+#[derive(Clone)]
+struct Counted {
+    mix: Mix,
+    compared: Compared,
+}
+
+impl AddAssign for Counted {
+    fn add_assign(&mut self, other: Counted) {
+        self.mix += other.mix;
+        self.compared += other.compared;
+    }
+}
+
 #[test]
 fn shadows_are_the_slopes_of_values() {
-    let (mut mix, mut compared) = (Mix::of(Kind::Gradient), Compared::default());
-    for seed in 0..PROGRAMS {
+    let nothing = Counted {
+        mix: Mix::of(Kind::Gradient),
+        compared: Compared::default(),
+    };
+    let (counted, finding) = check_seeds(0..PROGRAMS, &nothing, |seed, counted| {
+        let Counted { mix, compared } = counted;
         let program = Program::of_seed(seed, Profile::GRADIENT);
-        let found = checked(&program, |program| {
-            check_gradients(program, &mut mix, &mut compared)
-        });
-        if let Err(report) = found {
-            panic!("seed {seed}: {report}");
-        }
+        checked(&program, |program| check_gradients(program, mix, compared))
+    });
+    if let Some(finding) = finding {
+        panic!("{finding}");
     }
+    let Counted { mix, compared } = counted;
     println!("{mix}\n{compared}");
     assert_eq!(mix.hollow(), None);
     assert_eq!(compared.hollow(), None);

@@ -8,6 +8,7 @@ use crate::oracle::Disagreement;
 use crate::oracle::batch::{At, check_batch, levels};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::gradients::Compared;
+use crate::parallel::check_seeds;
 use crate::seen::Seen;
 use crate::shrink::shrink;
 use crate::targets::TARGETS;
@@ -122,24 +123,17 @@ impl fmt::Display for BatchReport {
     }
 }
 
-/// Holds batches against single points on so many seeds from `first` on, or up to the first finding. Gives what was done, and the finding,
+/// Holds batches against single points on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and the finding,
 /// shrunk.
 pub fn run_batch(first: u64, programs: u64, at: At) -> (BatchReport, Option<String>) {
     let begin = Instant::now();
-    let mut report = BatchReport::default();
-    for seed in first..first.saturating_add(programs) {
-        let before = report.mix.clone();
+    let seeds = first..first.saturating_add(programs);
+    let (mix, finding) = check_seeds(seeds, &Mix::default(), |seed, mix| {
         let program = Program::of_seed(seed, Profile::ANY);
-        let found = checked(&program, |program| {
-            check_batch(program, at, &mut report.mix)
-        });
-        report.time = begin.elapsed();
-        if let Err(what) = found {
-            report.mix = before;
-            return (report, Some(format!("seed {seed}: {what}")));
-        }
-    }
-    (report, None)
+        checked(&program, |program| check_batch(program, at, mix))
+    });
+    let time = begin.elapsed();
+    (BatchReport { time, mix }, finding)
 }
 
 fn one(seed: u64, report: &mut Report) -> Result<(), String> {

@@ -20,6 +20,7 @@ pub mod generate;
 pub mod mix;
 pub mod numerics;
 pub mod oracle;
+pub mod parallel;
 pub mod seeds;
 pub mod seen;
 pub mod shrink;

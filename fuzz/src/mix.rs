@@ -5,6 +5,7 @@ use adumbra_ir::module::InstKind;
 use adumbra_ir::{Module, Op};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::AddAssign;
 
 /// Programs after which every row of the op table is expected to have occurred, and nearly all of the library.
 const PROGRAMS_FOR_ALL_ROWS: usize = 1_000;
@@ -100,6 +101,32 @@ impl Mix {
     }
 }
 
+impl AddAssign for Mix {
+    /// Of both together; what the programs were made for is the left one's.
+    fn add_assign(&mut self, other: Mix) {
+        // Each field is named, so that none is forgotten.
+        let Mix {
+            kind: _,
+            programs,
+            points,
+            nan,
+            zero,
+            rows,
+            library,
+            counts,
+        } = other;
+        self.programs += programs;
+        self.points += points;
+        self.nan += nan;
+        self.zero += zero;
+        self.rows.extend(rows);
+        self.library.extend(library);
+        for (count, more) in self.counts.iter_mut().zip(counts) {
+            *count += more;
+        }
+    }
+}
+
 fn library_size() -> usize {
     adumbra_stdlib::names().count()
 }
@@ -144,6 +171,25 @@ impl fmt::Display for Mix {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mixes_add_up() {
+        let count = |programs: &[&[Feature]]| {
+            let mut mix = Mix::of(Kind::Gradient);
+            for features in programs {
+                let mut all = Features::default();
+                features.iter().for_each(|&feature| all.insert(feature));
+                mix.program(&Module::default(), all);
+                mix.point([0.0]);
+                mix.point([f32::NAN]);
+            }
+            mix
+        };
+        let (first, last) = (Feature::ALL[0], Feature::ALL[Feature::ALL.len() - 1]);
+        let mut sum = count(&[&[first], &[]]);
+        sum += count(&[&[first, last]]);
+        assert_eq!(sum, count(&[&[first], &[], &[first, last]]));
+    }
 
     #[test]
     fn a_hollow_mix_is_told() {
