@@ -1,4 +1,6 @@
-//! Builds the C limit with every C compiler found, and turns `data/w4.txt` into C and into a shader.
+//! Builds the C limit with the C compilers found, and turns the statements of W4 into C.
+//!
+//! C is built in release builds alone: only there are figures of use, and tests should not wait for it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,12 +10,18 @@ use std::{env, fs};
 /// One statement of W4: op, destination, operands.
 type Statement<'a> = (&'a str, &'a str, &'a str, &'a str);
 
+/// SIMD levels: what Rust calls them, and C.
+const LEVELS: [(&str, &str); 2] = [("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")];
+
+/// Sets of transcendentals.
+const MATHS: [&str; 2] = ["cheap", "equal"];
+
 fn main() {
     println!("cargo::rerun-if-changed=c");
-    println!("cargo::rerun-if-changed=data");
-    println!("cargo::rustc-check-cfg=cfg(c_limit, values(\"gcc\", \"clang\"))");
+    println!("cargo::rerun-if-changed=../src/bench/programs/w4.txt");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let text = fs::read_to_string("data/w4.txt").expect("data/w4.txt is part of the repository");
+    let text = fs::read_to_string("../src/bench/programs/w4.txt")
+        .expect("the statements are part of the repository");
     let statements: Vec<Statement<'_>> = text
         .lines()
         .map(|line| {
@@ -24,16 +32,138 @@ fn main() {
     write(&out.join("w4_value.inc"), &statements, c_value);
     write(&out.join("w4_dual.inc"), &statements, c_dual);
     write(&out.join("w4_first50.inc"), &statements[..50], c_dual);
-    write(&out.join("w4_body.adu"), &statements, shader_line);
 
-    for compiler in ["gcc", "clang"] {
-        if Command::new(compiler).arg("--version").output().is_ok() {
-            for maths in ["cheap", "equal"] {
-                build(compiler, maths, &out);
-            }
-            println!("cargo::rustc-cfg=c_limit=\"{compiler}\"");
+    let mut tables = Tables::default();
+    let compilers: Vec<&str> = ["clang", "gcc"]
+        .into_iter()
+        .filter(|c| is_there(c))
+        .collect();
+    for compiler in &compilers {
+        for maths in MATHS {
+            tables.point(&out, compiler, maths);
         }
     }
+    // Over many points gcc is slower, and takes minutes to compile: it is for want of clang.
+    if let Some(compiler) = compilers.first() {
+        let flights: &[usize] = if *compiler == "clang" {
+            &[1, 2, 4]
+        } else {
+            &[1]
+        };
+        for (maths, level) in MATHS
+            .into_iter()
+            .flat_map(|maths| LEVELS.map(|level| (maths, level)))
+        {
+            for &flight in flights {
+                tables.batch(&out, compiler, maths, level, flight);
+            }
+        }
+    }
+    fs::write(out.join("limit_tables.rs"), tables.text()).expect("OUT_DIR can be written");
+}
+
+/// Whether this build has use for a compiler, and finds it.
+fn is_there(compiler: &str) -> bool {
+    let version = Command::new(compiler).arg("--version").output();
+    env::var("PROFILE").as_deref() == Ok("release") && version.is_ok()
+}
+
+/// The builds that were made, as Rust that declares and lists them.
+#[derive(Default)]
+struct Tables {
+    declarations: String,
+    points: String,
+    batches: String,
+}
+
+impl Tables {
+    fn point(&mut self, out: &Path, compiler: &str, maths: &str) {
+        let name = format!("{compiler}_{maths}");
+        let mut build = base(out, compiler, maths, &name);
+        build.file("c/point.c").flag("-march=native");
+        build.compile(&format!("limit_{name}"));
+        self.declare(&name, "point", "PointTable");
+        writeln!(
+            self.points,
+            "Point {{ compiler: {compiler:?}, maths: {maths:?}, table: &{name}_point }},"
+        )
+        .expect("writing to a string");
+    }
+
+    fn batch(
+        &mut self,
+        out: &Path,
+        compiler: &str,
+        maths: &str,
+        level: (&str, &str),
+        flight: usize,
+    ) {
+        if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
+            return;
+        }
+        let (level, march) = level;
+        let name = format!("{compiler}_{maths}_{level}_{flight}");
+        let mut build = base(out, compiler, maths, &name);
+        build
+            .file("c/batch.c")
+            .define("FLIGHT", flight.to_string().as_str())
+            .flag(format!("-march={march}"))
+            .flag("-mprefer-vector-width=512");
+        build.compile(&format!("limit_{name}"));
+        self.declare(&name, "batch", "BatchTable");
+        writeln!(
+            self.batches,
+            "Batch {{ compiler: {compiler:?}, maths: {maths:?}, level: {level:?}, flight: {flight}, table: &{name}_batch }},"
+        )
+        .expect("writing to a string");
+    }
+
+    fn declare(&mut self, name: &str, kind: &str, table: &str) {
+        writeln!(self.declarations, "safe static {name}_{kind}: {table};")
+            .expect("writing to a string");
+    }
+
+    fn text(&self) -> String {
+        let Tables {
+            declarations,
+            points,
+            batches,
+        } = self;
+        format!(
+            "// SAFETY: the build script built C that defines each of these tables, which never change, with this type.
+unsafe extern \"C\" {{\n{declarations}}}
+/// Every build of the C limit over one point; none without a C compiler.
+pub fn points() -> Vec<Point> {{ vec![{points}] }}
+/// Every build of the C limit over many points.
+pub fn batches() -> Vec<Batch> {{ vec![{batches}] }}
+"
+        )
+    }
+}
+
+/// What all builds have in common. The equal-accuracy algorithms rely on the order of their operations.
+fn base(out: &Path, compiler: &str, maths: &str, name: &str) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
+        .compiler(compiler)
+        .include("c")
+        .include(out)
+        .define("BUILD", name)
+        .define("MATHS", format!("\"{maths}.h\"").as_str())
+        .opt_level(3)
+        .debug(false)
+        .warnings(false);
+    match maths {
+        "cheap" => build
+            .flag("-ffast-math")
+            .flag("-ffp-contract=fast")
+            .flag_if_supported("-mrecip=none"),
+        _ => build
+            .flag("-ffp-contract=off")
+            .flag("-fno-math-errno")
+            .flag("-fno-trapping-math"),
+    };
+    build
 }
 
 fn write(path: &Path, statements: &[Statement<'_>], line: fn(Statement<'_>) -> String) {
@@ -42,28 +172,6 @@ fn write(path: &Path, statements: &[Statement<'_>], line: fn(Statement<'_>) -> S
         writeln!(text, "{}", line(statement)).expect("writing to a string");
     }
     fs::write(path, text).expect("OUT_DIR can be written");
-}
-
-/// The fastest flags for each set: the equal-accuracy algorithms rely on the order of their operations.
-fn build(compiler: &str, maths: &str, out: &Path) {
-    let mut build = cc::Build::new();
-    build
-        .compiler(compiler)
-        .file("c/limit.c")
-        .include("c")
-        .include(out)
-        .define("BUILD", format!("{compiler}_{maths}").as_str())
-        .define("MATHS", format!("\"{maths}.h\"").as_str())
-        .opt_level(3)
-        .debug(false)
-        .flag("-march=native")
-        .flag("-ffp-contract=off")
-        .warnings(false);
-    if maths == "cheap" {
-        build.flag("-ffast-math").flag("-ffp-contract=fast");
-        build.flag_if_supported("-mrecip=none");
-    }
-    build.compile(&format!("limit_{compiler}_{maths}"));
 }
 
 fn infix(op: &str) -> Option<char> {
@@ -83,7 +191,7 @@ fn c_expression((op, _, a, b): Statement<'_>) -> String {
         (_, "min") => format!("v{b} < v{a} ? v{b} : v{a}"),
         (_, "abs") => format!("__builtin_fabsf(v{a})"),
         (_, "sqrt" | "sin" | "cos") => format!("m_{op}(v{a})"),
-        _ => panic!("data/w4.txt has an unknown op {op}"),
+        _ => panic!("../src/bench/programs/w4.txt has an unknown op {op}"),
     }
 }
 
@@ -105,7 +213,7 @@ fn c_dual(s: Statement<'_>) -> String {
         "sqrt" => "$n = $a * h".to_string(),
         "sin" => "$n = c * $a".to_string(),
         "cos" => "$n = -s * $a".to_string(),
-        _ => panic!("data/w4.txt has an unknown op {op}"),
+        _ => panic!("../src/bench/programs/w4.txt has an unknown op {op}"),
     };
     let prelude = match op {
         "div" => "float r = 1.0f / vb, n = va * r;".to_string(),
@@ -125,12 +233,4 @@ fn c_dual(s: Statement<'_>) -> String {
         line = line.replace(&from.replace('a', "b"), &format!("{to}{b}"));
     }
     line
-}
-
-fn shader_line((op, d, a, b): Statement<'_>) -> String {
-    match (infix(op), op) {
-        (Some(sign), _) => format!(" v{d} = v{a} {sign} v{b};"),
-        (_, "max" | "min") => format!(" v{d} = {op}(v{a}, v{b});"),
-        _ => format!(" v{d} = {op}(v{a});"),
-    }
 }

@@ -46,6 +46,7 @@
 mod access;
 mod arenas;
 mod batch;
+pub mod bench;
 #[cfg(doctest)]
 mod book;
 mod closure;

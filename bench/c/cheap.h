@@ -1,6 +1,8 @@
 /* Polynomials of 2 to 5 ulp on the range that the benchmarks use: what somebody in a hurry for speed would write.
  * Fits: weighted least squares, reweighted towards the minimax error. */
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -74,5 +76,8 @@ INLINE float m_tanh(float t)
     float big = copysignf(1.0f - 2.0f / (m_exp(2.0f * a) + 1.0f), t);
     return a < 0.625f ? small : big;
 }
+
+/* Contraction is up to the compiler. */
+static inline float fma_(float a, float b, float c) { return a * b + c; }
 
 INLINE float m_sqrt(float t) { return sqrtf(t); }

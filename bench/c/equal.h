@@ -1,6 +1,8 @@
 /* The algorithms of our engines (ir/src/ops/algorithm), constant for constant and step for step, without their rare paths: the benchmarks
  * never go there, and without them C has it a little easier. Values come out bit-equal. */
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -1,73 +1,132 @@
-//! The C limit: `c/limit.c` as built by each compiler found, with each set of transcendentals.
+//! The C limit: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of transcendentals, at each SIMD level.
 
-/// A value with both shadows, as C has it.
+use adumbra::SimdLevel;
+
+/// A value with both shadows. It lies in memory as C has it.
+pub type Dual = adumbra::Dual<f32>;
+
+/// A program at one point.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Dual {
-    /// The value.
-    pub v: f32,
-    /// Its ddx.
-    pub x: f32,
-    /// Its ddy.
-    pub y: f32,
+pub struct PointProgram {
+    /// Value alone.
+    pub value: extern "C" fn(&[Dual; 2]) -> f32,
+    /// Value and shadows.
+    pub dual: extern "C" fn(&[Dual; 2], &mut Dual),
 }
 
-/// Value of a program at one point.
-pub type ValueFn = fn(&[Dual; 2]) -> f32;
-/// Value and shadows of a program at one point.
-pub type DualFn = fn(&[Dual; 2], &mut Dual);
+/// What `c/point.c` exports: W1 to W4, and the first 50 statements of W4.
+#[repr(C)]
+pub struct PointTable {
+    /// W1 to W4.
+    pub programs: [PointProgram; 4],
+    /// The first 50 statements of W4, value and shadows.
+    pub first50: extern "C" fn(&[Dual; 2], &mut Dual),
+}
 
-/// One build of the C limit.
-pub struct Limit {
+/// The planes that a batch reads.
+#[repr(C)]
+struct PlanesIn {
+    x: *const f32,
+    y: *const f32,
+    sx: Dual,
+    sy: Dual,
+}
+
+/// The planes that it writes.
+#[repr(C)]
+struct PlanesOut {
+    v: *mut f32,
+    x: *mut f32,
+    y: *mut f32,
+}
+
+type Run = unsafe extern "C" fn(&PlanesIn, &PlanesOut, usize);
+
+/// A program over many points.
+#[repr(C)]
+pub struct BatchProgram {
+    values: Run,
+    duals: Run,
+}
+
+/// What `c/batch.c` exports: W1 to W4.
+pub type BatchTable = [BatchProgram; 4];
+
+/// One build of the C limit over one point.
+pub struct Point {
     /// The compiler.
     pub compiler: &'static str,
     /// `equal`: the algorithms of our engines. `cheap`: polynomials of 2 to 5 ulp.
     pub maths: &'static str,
-    /// W1, value alone.
-    pub w1_value: ValueFn,
-    /// W1, value and shadows.
-    pub w1_dual: DualFn,
-    /// W4, value alone.
-    pub w4_value: ValueFn,
-    /// W4, value and shadows.
-    pub w4_dual: DualFn,
-    /// The first 50 statements of W4, value and shadows.
-    pub w4_first50: DualFn,
+    /// Its programs.
+    pub table: &'static PointTable,
 }
 
-macro_rules! build {
-    ($compiler:literal, $maths:literal, $w1v:ident $w1d:ident $w4v:ident $w4d:ident $w4f:ident) => {{
-        // SAFETY: limit.c defines these symbols, once per build, with these signatures: a pointer to two duals that are read,
-        // a pointer to one that is written, nothing kept.
-        unsafe extern "C" {
-            safe fn $w1v(points: &[Dual; 2]) -> f32;
-            safe fn $w1d(points: &[Dual; 2], out: &mut Dual);
-            safe fn $w4v(points: &[Dual; 2]) -> f32;
-            safe fn $w4d(points: &[Dual; 2], out: &mut Dual);
-            safe fn $w4f(points: &[Dual; 2], out: &mut Dual);
-        }
-        Limit {
-            compiler: $compiler,
-            maths: $maths,
-            w1_value: |p| $w1v(p),
-            w1_dual: |p, o| $w1d(p, o),
-            w4_value: |p| $w4v(p),
-            w4_dual: |p, o| $w4d(p, o),
-            w4_first50: |p, o| $w4f(p, o),
-        }
-    }};
+/// One build of the C limit over many points.
+pub struct Batch {
+    /// The compiler.
+    pub compiler: &'static str,
+    /// As for a [`Point`].
+    pub maths: &'static str,
+    /// What it asks of the processor: `avx2` or `avx512`.
+    pub level: &'static str,
+    /// Vectors in flight.
+    pub flight: usize,
+    table: &'static BatchTable,
 }
 
-/// Every build that the build script could make; none without a C compiler.
-pub fn builds() -> Vec<Limit> {
-    vec![
-        #[cfg(c_limit = "gcc")]
-        build!("gcc", "equal", gcc_equal_w1_value gcc_equal_w1_dual gcc_equal_w4_value gcc_equal_w4_dual gcc_equal_w4_first50),
-        #[cfg(c_limit = "gcc")]
-        build!("gcc", "cheap", gcc_cheap_w1_value gcc_cheap_w1_dual gcc_cheap_w4_value gcc_cheap_w4_dual gcc_cheap_w4_first50),
-        #[cfg(c_limit = "clang")]
-        build!("clang", "equal", clang_equal_w1_value clang_equal_w1_dual clang_equal_w4_value clang_equal_w4_dual clang_equal_w4_first50),
-        #[cfg(c_limit = "clang")]
-        build!("clang", "cheap", clang_cheap_w1_value clang_cheap_w1_dual clang_cheap_w4_value clang_cheap_w4_dual clang_cheap_w4_first50),
-    ]
+/// No build has more points in flight at once.
+const BLOCK: usize = 64;
+
+impl Batch {
+    /// Runs program `index` over all points of two planes, seeded along x and y.
+    ///
+    /// # Panics
+    /// If the planes differ in length, or their length is not a multiple of 64.
+    pub fn run(
+        &self,
+        index: usize,
+        shadows: bool,
+        [x, y]: &[Vec<f32>; 2],
+        out: &mut [Vec<f32>; 3],
+    ) {
+        let points = x.len();
+        assert!(y.len() == points && out.iter().all(|plane| plane.len() == points));
+        assert!(points.is_multiple_of(BLOCK));
+        let seed = |ddx, ddy| Dual {
+            value: 0.0,
+            ddx,
+            ddy,
+        };
+        let planes = PlanesIn {
+            x: x.as_ptr(),
+            y: y.as_ptr(),
+            sx: seed(1.0, 0.0),
+            sy: seed(0.0, 1.0),
+        };
+        let [v, x, y] = out.each_mut().map(|plane| plane.as_mut_ptr());
+        let program = &self.table[index];
+        let run = if shadows {
+            program.duals
+        } else {
+            program.values
+        };
+        // SAFETY: all planes have that many floats, a multiple of every build's block; C keeps no pointer. `batches` left out builds that
+        // this processor cannot run.
+        unsafe { run(&planes, &PlanesOut { v, x, y }, points) }
+    }
+}
+
+mod tables {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/limit_tables.rs"));
+}
+
+pub use tables::points;
+
+/// Every build over many points that this processor can run.
+pub fn batches() -> Vec<Batch> {
+    let mut batches = tables::batches();
+    batches.retain(|batch| SimdLevel::from_name(batch.level).is_some_and(SimdLevel::is_available));
+    batches
 }

@@ -3,15 +3,13 @@
 //! Every figure is a ratio of two things measured in turn in one run, on one thread, by the CPU time of that thread; minimum and median
 //! are shown. What is compared is checked for correctness first. Absolute times only tell the order of magnitude.
 
-mod clock;
-mod compile;
+mod batch;
+mod case;
 mod limit;
 mod peers;
-mod report;
-mod run;
-mod workload;
+mod point;
 
-use report::Report;
+use adumbra::bench::{ROUNDS, Report, engines};
 
 fn main() {
     let json = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
@@ -23,11 +21,13 @@ fn main() {
         }
     };
     let mut report = Report::default();
-    run::run(&mut report);
-    compile::run(&mut report);
+    engines(ROUNDS, &mut report);
+    point::run(&mut report);
+    batch::run(&mut report);
+    peers::run(&mut report);
     if json {
         println!("{}", report.json());
     } else {
-        print!("{}", report.text());
+        print!("{report}");
     }
 }

@@ -241,3 +241,36 @@ fn a_slip_in_a_globals_name_is_told() {
         assert_eq!(run(global).stderr, "", "{global}");
     }
 }
+
+#[test]
+fn bench_prints_one_flat_object_of_figures_and_ratios() {
+    let ran = adumbra(["bench", "--rounds", "1", "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let Value::Object(figures) = json_of(&ran) else {
+        panic!("not an object: {ran:?}");
+    };
+    for (name, figure) in &figures {
+        let is_flat = figure.is_boolean() || figure.as_f64().is_some_and(|x| x > 0.0);
+        assert!(is_flat, "{name}: {figure}");
+    }
+    for name in [
+        "w1_point_dual_min_ns",
+        "w4_baseline_dual_over_value",
+        "compile_w1_min_us",
+        "table_d_batch_run_over_off",
+    ] {
+        assert!(figures.contains_key(name), "{name} is missing");
+    }
+    // What the post says of its shaders.
+    for (letter, same) in [
+        ('a', true),
+        ('b', false),
+        ('c', true),
+        ('d', false),
+        ('e', true),
+    ] {
+        let name = format!("table_{letter}_bytecode_is_that_of_off");
+        assert_eq!(figures[&name], json!(same), "{name}");
+    }
+    assert_eq!(adumbra(["bench", "--rounds", "0"]).code, 2);
+}

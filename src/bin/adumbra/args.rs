@@ -42,8 +42,8 @@ pub enum Command {
     Emit(EmitArgs),
     /// Draw a shader over a grid of pixels (not built yet)
     Image(LaterArgs),
-    /// Measure the engines on this machine (not built yet)
-    Bench(LaterArgs),
+    /// Measure the engines on this machine
+    Bench(BenchArgs),
 }
 
 #[derive(Debug, Args)]
@@ -181,6 +181,17 @@ pub struct EmitArgs {
 
     #[command(flatten)]
     pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// How often each thing is timed; the least time counts
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    pub rounds: u16,
+
+    /// Print JSON, for programs: one flat object, ratios named a_over_b
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "nothing is outside of a binary")]
 
 mod args;
+mod bench;
 mod check;
 mod checker;
 mod emit;
@@ -65,6 +66,6 @@ fn execute(cli: Cli) -> Outcome {
         Command::Info(args) => info::info(args),
         Command::Emit(args) => emit::emit(args),
         Command::Image(_) => Err(Failure::not_built("the command `image`")),
-        Command::Bench(_) => Err(Failure::not_built("the command `bench`")),
+        Command::Bench(args) => bench::bench(args),
     }
 }

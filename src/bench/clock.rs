@@ -1,9 +1,10 @@
 //! Timing contenders side by side: round-robin, thread CPU time, minimum and median.
 
 use cpu_time::ThreadTime;
+use std::fmt;
 use std::time::Duration;
 
-/// How many timed rounds each contender gets, after one that warms up.
+/// How many timed rounds each contender gets unless one asks for others, after one that warms up.
 pub const ROUNDS: usize = 15;
 
 /// What was measured of one contender, in nanoseconds per unit of work.
@@ -13,6 +14,16 @@ pub struct Sample {
     pub min: f64,
     /// The middle round.
     pub median: f64,
+}
+
+impl Sample {
+    /// In another unit: so many nanoseconds each.
+    pub fn in_units_of(self, nanoseconds: f64) -> Sample {
+        Sample {
+            min: self.min / nanoseconds,
+            median: self.median / nanoseconds,
+        }
+    }
 }
 
 /// One of several ways to do the same work.
@@ -33,13 +44,34 @@ impl<'a> Contender<'a> {
     }
 }
 
+impl fmt::Debug for Contender<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Contender").field(&self.name).finish()
+    }
+}
+
 /// Runs every contender in every round, in turn, so that a change of the machine's speed meets all of them.
 /// `units` is how many units of work (points, compilations) one run does.
+///
+/// ```
+/// use adumbra::bench::{Contender, race};
+/// let mut contenders = [
+///     Contender::new("sum", || assert!((0..1000_u64).map(std::hint::black_box).sum::<u64>() > 0)),
+///     Contender::new("nothing", || {}),
+/// ];
+/// let samples = race(&mut contenders, 5, 1000);
+/// assert_eq!(samples[0].0, "sum");
+/// assert!(samples[0].1.min <= samples[0].1.median);
+/// ```
+///
+/// # Panics
+/// If there are no rounds.
 pub fn race(
     contenders: &mut [Contender<'_>],
     rounds: usize,
     units: usize,
 ) -> Vec<(String, Sample)> {
+    assert!(rounds > 0, "something is measured");
     let mut times: Vec<Vec<Duration>> = vec![Vec::with_capacity(rounds); contenders.len()];
     for round in 0..=rounds {
         for (contender, times) in contenders.iter_mut().zip(&mut times) {

@@ -1,41 +1,24 @@
 //! num-dual: what a Rust programmer would reach for to have a value and two partials.
 
+use super::{Op, Statement, w4_statements};
 use crate::limit::Dual;
 use nalgebra::{U1, U2};
 use num_dual::{DualNum, DualSVec32};
 
 type Number = DualSVec32<2>;
 
-/// One operation of W4.
-#[derive(Clone, Copy)]
-enum Op {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Min,
-    Max,
-    Abs,
-    Sqrt,
-    Sin,
-    Cos,
-}
-
-/// W4's statements, read once: op, destination, operands.
-pub struct W4(Vec<(Op, usize, usize, usize)>);
-
 /// The two inputs, seeded along x and y.
 fn seeds(point: &[Dual; 2]) -> (Number, Number) {
-    let number = |i: usize| Number::from_re(point[i].v).derivative(i);
+    let number = |i: usize| Number::from_re(point[i].value).derivative(i);
     (number(0), number(1))
 }
 
 fn dual(number: Number) -> Dual {
     let eps = number.eps.unwrap_generic(U2, U1);
     Dual {
-        v: number.re,
-        x: eps[0],
-        y: eps[1],
+        value: number.re,
+        ddx: eps[0],
+        ddy: eps[1],
     }
 }
 
@@ -47,31 +30,16 @@ pub fn w1(point: &[Dual; 2]) -> Dual {
     dual((u.sin() + (u + 1.0).ln() - x2.exp()) * (u - x2.tanh()))
 }
 
+/// W4, its statements read once.
+pub struct W4(Vec<Statement>);
+
 impl W4 {
-    /// From the text of `data/w4.txt`.
-    pub fn new(text: &str) -> W4 {
-        let statement = |line: &str| {
-            let words: Vec<&str> = line.split(' ').collect();
-            let op = match words[0] {
-                "add" => Op::Add,
-                "sub" => Op::Sub,
-                "mul" => Op::Mul,
-                "div" => Op::Div,
-                "min" => Op::Min,
-                "max" => Op::Max,
-                "abs" => Op::Abs,
-                "sqrt" => Op::Sqrt,
-                "sin" => Op::Sin,
-                "cos" => Op::Cos,
-                other => panic!("data/w4.txt has an unknown op {other}"),
-            };
-            let register = |i: usize| words[i].parse().expect("a register");
-            (op, register(1), register(2), register(3))
-        };
-        W4(text.lines().map(statement).collect())
+    /// So many of its statements.
+    pub fn new(statements: usize) -> W4 {
+        W4(w4_statements()[..statements].to_vec())
     }
 
-    /// All statements at one point.
+    /// These statements at one point.
     pub fn run(&self, point: &[Dual; 2]) -> Dual {
         let (x, y) = seeds(point);
         let mut v = [
@@ -84,9 +52,9 @@ impl W4 {
             x * 0.7 + 0.1,
             x + y + 1.0,
         ];
-        for &(op, d, a, b) in &self.0 {
-            let (a, b) = (v[a], v[b]);
-            v[d] = match op {
+        for &Statement { op, to, operands } in &self.0 {
+            let [a, b] = operands.map(|i| v[i]);
+            v[to] = match op {
                 Op::Add => a + b,
                 Op::Sub => a - b,
                 Op::Mul => a * b,

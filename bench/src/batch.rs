@@ -1,0 +1,97 @@
+//! Many points at once: the batch engine beside the C limit at each SIMD level.
+
+use crate::case::Case;
+use crate::limit::{Batch, Dual, batches};
+use adumbra::SimdLevel;
+use adumbra::bench::{Batches, Contender, ROUNDS, Report, levels, planes, program, race};
+use std::hint::black_box;
+
+/// Checks and times W1 to W4.
+pub fn run(report: &mut Report) {
+    let limits = batches();
+    for case in Case::all() {
+        for level in levels() {
+            let limits: Vec<&Batch> = limits.iter().filter(|c| c.level == level.name()).collect();
+            if limits.is_empty() {
+                continue;
+            }
+            for shadows in [false, true] {
+                check(&case, &limits, level, shadows);
+                time(&case, &limits, level, shadows, report);
+            }
+        }
+    }
+}
+
+/// What the C limit gives: values, ddx, ddy.
+fn planes_out(points: usize) -> [Vec<f32>; 3] {
+    [(); 3].map(|()| vec![0.0; points])
+}
+
+/// All points are as near to ours as they should be. That ours are those of the point engine was seen before.
+fn check(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool) {
+    let points = &case.workload.points;
+    let planes = planes(points);
+    let mut ours = Batches::new(&program(&case.workload.shader, shadows), level, points);
+    ours.run();
+    for limit in limits {
+        let mut out = planes_out(points.len());
+        limit.run(case.index, shadows, &planes, &mut out);
+        let [values, ddx, ddy] = &out;
+        let of_c = |i: usize| Dual {
+            value: values[i],
+            ddx: ddx[i],
+            ddy: ddy[i],
+        };
+        let name = case.workload.name;
+        let what = format!("{name}, {} {} {level}", limit.compiler, limit.maths);
+        let pairs = (0..points.len()).map(|i| (of_c(i), ours.at(i)));
+        case.likeness.hold(&what, pairs);
+        if limit.maths == "equal" && case.likeness.bits && !shadows {
+            for (i, value) in values.iter().enumerate() {
+                let same = value.to_bits() == ours.at(i).value.to_bits();
+                assert!(same, "{what}: {value} at point {i}, not {:?}", ours.at(i));
+            }
+        }
+    }
+}
+
+fn time(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool, report: &mut Report) {
+    let points = &case.workload.points;
+    let planes = planes(points);
+    let mut ours = Batches::new(&program(&case.workload.shader, shadows), level, points);
+    let mut contenders = vec![Contender::new("batch", move || ours.run())];
+    for limit in limits {
+        let mut out = planes_out(points.len());
+        let planes = &planes;
+        let title = format!("c_{}_{}_{}", limit.maths, limit.compiler, limit.flight);
+        contenders.push(Contender::new(title, move || {
+            limit.run(case.index, shadows, planes, &mut out);
+            black_box(&out);
+        }));
+    }
+    let samples = race(&mut contenders, ROUNDS, points.len());
+    let what = if shadows { "dual" } else { "value" };
+    let name = case.workload.name;
+    report.title(format!(
+        "{name}: {what} of many points at {level}, nanoseconds a point (C: algorithms, compiler, vectors in flight)"
+    ));
+    for (contender, sample) in &samples {
+        report.figure(format!("{name}_{level}_{what}_{contender}"), "ns", *sample);
+    }
+    let ours = samples[0].1.min;
+    let best = |prefix: &str| {
+        let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));
+        builds.map(|(_, s)| s.min).min_by(f64::total_cmp)
+    };
+    let goal = case.batch[usize::from(shadows)];
+    for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
+        if let Some(best) = best(prefix) {
+            report.ratio(
+                format!("{name}_{level}_{what}_batch_over_{key}"),
+                ours / best,
+                goal,
+            );
+        }
+    }
+}

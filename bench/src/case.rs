@@ -1,0 +1,112 @@
+//! The benchmark programs as they stand against the C limit.
+
+use crate::limit::Dual;
+use adumbra::bench::{Goal, Workload, workloads};
+
+/// One of them.
+pub struct Case {
+    /// The program, and where it runs.
+    pub workload: Workload,
+    /// Its place in the tables of the C limit.
+    pub index: usize,
+    /// How results compare.
+    pub likeness: Likeness,
+    /// Ours over C at one point, derivatives included.
+    pub point: Option<Goal>,
+    /// Ours over C in batches at the same SIMD level: value alone, and with derivatives.
+    pub batch: [Option<Goal>; 2],
+}
+
+/// How near two ways to run a program are.
+#[derive(Clone, Copy)]
+pub struct Likeness {
+    /// How far a result may be away, relative to what is expected or to 1.
+    pub tolerance: f32,
+    /// The part of the points that must be as near as that.
+    pub points: f64,
+    /// Whether C with our algorithms has the bits of our values.
+    pub bits: bool,
+}
+
+impl Case {
+    /// W1 to W4.
+    pub fn all() -> [Case; 4] {
+        let near = |tolerance| Likeness {
+            tolerance,
+            points: 1.0,
+            bits: false,
+        };
+        let how = [
+            (
+                Likeness {
+                    bits: true,
+                    ..near(1e-5)
+                },
+                Some(3.3),
+                [1.5, 1.8],
+            ),
+            (near(1e-4), None, [1.5, 1.8]),
+            // Where a march ends a step earlier, or passes an edge, it is elsewhere.
+            (
+                Likeness {
+                    points: 0.97,
+                    ..near(2e-3)
+                },
+                None,
+                [2.0, 2.0],
+            ),
+            // The 2,000 statements are ill-conditioned on purpose: the bits must do.
+            (
+                Likeness {
+                    bits: true,
+                    points: 0.0,
+                    ..near(0.0)
+                },
+                Some(3.0),
+                [1.25, 1.25],
+            ),
+        ];
+        let mut index = 0..;
+        let cases = workloads().map(|workload| (workload, index.next().expect("there are more")));
+        cases.map(|(workload, index)| {
+            let (likeness, point, batch) = how[index];
+            Case {
+                workload,
+                index,
+                likeness,
+                point: point.map(Goal::AtMost),
+                batch: batch.map(|goal| Some(Goal::AtMost(goal))),
+            }
+        })
+    }
+}
+
+impl Likeness {
+    /// Whether two results are as near.
+    pub fn near(self, found: Dual, expected: Dual) -> bool {
+        let pairs = [
+            (found.value, expected.value),
+            (found.ddx, expected.ddx),
+            (found.ddy, expected.ddy),
+        ];
+        pairs.iter().all(|(found, expected)| {
+            (found - expected).abs() <= self.tolerance * expected.abs().max(1.0)
+        })
+    }
+
+    /// Panics unless enough of these results are as near to what is expected.
+    pub fn hold(self, what: &str, results: impl Iterator<Item = (Dual, Dual)>) {
+        let (mut all, mut far, mut example) = (0, 0, None);
+        for (found, expected) in results {
+            all += 1;
+            if !self.near(found, expected) {
+                far += 1;
+                example = Some((found, expected));
+            }
+        }
+        assert!(
+            f64::from(all - far) >= self.points * f64::from(all),
+            "{what}: {far} of {all} points are far from ours, such as {example:?}"
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! Our engines on the benchmark programs: one point at a time, and in batches at each SIMD level.
+
+use super::clock::{Contender, race};
+use super::programs::{self, Workload, program, workloads};
+use super::report::Report;
+use crate::{
+    BatchEvaluator, BatchGlobals, BatchSetup, Dual, Evaluator, Globals, Instance, NoTextures, Part,
+    Program, SimdLevel,
+};
+use std::fmt;
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// The SIMD levels that this processor has.
+pub fn levels() -> impl Iterator<Item = SimdLevel> {
+    let all = SimdLevel::ALL.into_iter();
+    all.filter(|level| level.is_available())
+}
+
+/// The point engine on a benchmark program.
+#[derive(Debug)]
+pub struct Points {
+    globals: Globals,
+    evaluator: Evaluator,
+}
+
+impl Points {
+    /// An evaluator for the program.
+    pub fn new(program: &Arc<Program>) -> Points {
+        Points {
+            globals: Globals::new(program.globals()),
+            evaluator: Evaluator::new(&Instance::new(program)),
+        }
+    }
+
+    /// One point, as a host evaluates it: globals in, the one output out.
+    pub fn run(&mut self, point: &[Dual<f32>; 2]) -> Dual<f32> {
+        let words = self.globals.words_mut();
+        for (words, dual) in words.chunks_exact_mut(3).zip(point) {
+            words.copy_from_slice(&[dual.value, dual.ddx, dual.ddy].map(f32::to_bits));
+        }
+        self.evaluator.evaluate(&self.globals, &mut NoTextures);
+        match *self.evaluator.words() {
+            [value, ddx, ddy] => Dual {
+                value: f32::from_bits(value),
+                ddx: f32::from_bits(ddx),
+                ddy: f32::from_bits(ddy),
+            },
+            _ => unreachable!("a benchmark program has one float output"),
+        }
+    }
+}
+
+/// The batch engine on a benchmark program, from planes to planes.
+pub struct Batches {
+    planes: [Vec<f32>; 2],
+    evaluator: BatchEvaluator,
+    /// How many parts come out: 1, or 3 where the program has derivatives.
+    parts: usize,
+    out: [Vec<f32>; 3],
+}
+
+impl fmt::Debug for Batches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Batches").field(&self.evaluator).finish()
+    }
+}
+
+impl Batches {
+    /// An evaluator for the program, and planes for these points.
+    ///
+    /// # Panics
+    /// If the processor lacks the level.
+    pub fn new(program: &Arc<Program>, level: SimdLevel, points: &[[Dual<f32>; 2]]) -> Batches {
+        let setup = BatchSetup {
+            simd: Some(level),
+            ..BatchSetup::default()
+        };
+        let evaluator = BatchEvaluator::with(&Instance::new(program), &setup);
+        Batches {
+            planes: programs::planes(points),
+            evaluator: evaluator.expect("the processor has the level"),
+            parts: if program.stats().lanes > 0 { 3 } else { 1 },
+            out: [(); 3].map(|()| vec![0.0; points.len()]),
+        }
+    }
+
+    /// All points, seeded along x and y, chunk by chunk. Derivatives come out where the program has any.
+    pub fn run(&mut self) {
+        let mut globals = BatchGlobals::new(self.evaluator.instance().program().globals());
+        let seeds = [("x", Part::Ddx), ("y", Part::Ddy)];
+        for ((name, seed), plane) in seeds.into_iter().zip(&self.planes) {
+            let given = globals.plane(name, Part::Value, 0, plane, 1);
+            let given = given.and_then(|()| globals.same_part(name, seed, 1.0_f32));
+            given.expect("benchmark programs have x and y");
+        }
+        let (width, points) = (self.evaluator.width(), self.planes[0].len());
+        for first in (0..points).step_by(width) {
+            let count = width.min(points - first);
+            self.evaluator
+                .evaluate(&globals, first, count, &mut NoTextures);
+            for (out, part) in self.out.iter_mut().zip(Part::ALL).take(self.parts) {
+                let copied = self.evaluator.copy("f", part, 0, &mut out[first..], 1);
+                copied.expect("a benchmark program has one float output, f");
+            }
+        }
+        black_box(&self.out);
+    }
+
+    /// What came out at a point.
+    pub fn at(&self, point: usize) -> Dual<f32> {
+        Dual::of_parts(|part| self.out[part][point])
+    }
+
+    /// Values, ddx and ddy of all points.
+    pub fn planes(&self) -> &[Vec<f32>; 3] {
+        &self.out
+    }
+}
+
+/// Sees whether at every SIMD level every point has, to the bit, what it has alone.
+///
+/// # Panics
+/// If one has not.
+pub fn check(workload: &Workload) {
+    let program = program(&workload.shader, true);
+    let mut alone = Points::new(&program);
+    let bits = |dual: Dual<f32>| dual.map(f32::to_bits);
+    let expected: Vec<_> = workload.points.iter().map(|p| alone.run(p)).collect();
+    for level in levels() {
+        let mut batches = Batches::new(&program, level, &workload.points);
+        batches.run();
+        for (i, &expected) in expected.iter().enumerate() {
+            let (found, name) = (batches.at(i), workload.name);
+            assert!(
+                bits(found) == bits(expected),
+                "{name}, {level}, point {i}: {found:?} instead of {expected:?}"
+            );
+        }
+    }
+}
+
+/// Checks and times W1 to W4.
+pub(super) fn run(rounds: usize, report: &mut Report) {
+    for workload in workloads() {
+        check(&workload);
+        time(&workload, rounds, report);
+    }
+    for level in SimdLevel::ALL.into_iter().filter(|l| !l.is_available()) {
+        report.notice(format!("this processor lacks the SIMD level {level}"));
+    }
+}
+
+const WHAT: [&str; 2] = ["value", "dual"];
+
+fn time(workload: &Workload, rounds: usize, report: &mut Report) {
+    let (name, points) = (workload.name, &workload.points);
+    let mut contenders = Vec::new();
+    for what in WHAT {
+        let program = program(&workload.shader, what == "dual");
+        let mut alone = Points::new(&program);
+        contenders.push(Contender::new(format!("{name}_point_{what}"), move || {
+            for point in points {
+                black_box(alone.run(point));
+            }
+        }));
+        for level in levels() {
+            let mut batches = Batches::new(&program, level, points);
+            let title = format!("{name}_{level}_{what}");
+            contenders.push(Contender::new(title, move || batches.run()));
+        }
+    }
+    let samples = race(&mut contenders, rounds, points.len());
+    report.title(format!("{name}: our engines, nanoseconds a point"));
+    for (contender, sample) in &samples {
+        report.figure(contender, "ns", *sample);
+    }
+    let of = |contender: &str| {
+        let found = samples.iter().find(|(n, _)| n == contender);
+        found.expect("it was timed").1.min
+    };
+    for level in levels() {
+        for what in WHAT {
+            let (point, batch) = (
+                format!("{name}_point_{what}"),
+                format!("{name}_{level}_{what}"),
+            );
+            report.ratio(
+                format!("{point}_over_{level}"),
+                of(&point) / of(&batch),
+                None,
+            );
+        }
+        let [value, dual] = WHAT.map(|what| of(&format!("{name}_{level}_{what}")));
+        let ratio = format!("{name}_{level}_dual_over_value");
+        report.ratio(ratio, dual / value, workload.dual_over_value);
+    }
+}

@@ -1,0 +1,39 @@
+//! What the engines cost on this machine: the benchmark programs, a clock that compares, and a report. The command `adumbra bench` prints it; the
+//! crate `bench` of the project uses the same parts to stand our engines beside others.
+//!
+//! Every ratio is of two things measured in turn, in one run, on one thread, by the CPU time of that thread. What is measured was checked before: at
+//! every SIMD level a batch has the bits of single points.
+//!
+//! ```
+//! use adumbra::bench::{Batches, Points, grid, planes, program, w4};
+//! use adumbra::SimdLevel;
+//!
+//! // The first 50 statements of W4, with both derivatives, at a part of the grid.
+//! let program = program(&w4(50), true);
+//! let points = grid(1000);
+//! let mut batches = Batches::new(&program, SimdLevel::best(), &points);
+//! batches.run();
+//! let mut alone = Points::new(&program);
+//! assert_eq!(batches.at(7), alone.run(&points[7]));
+//! assert_eq!(planes(&points)[0].len(), points.len());
+//! ```
+
+mod clock;
+mod compile;
+mod engines;
+mod post;
+mod programs;
+mod report;
+
+pub use clock::{Contender, ROUNDS, Sample, race};
+pub use engines::{Batches, Points, check, levels};
+pub use programs::{Workload, compiler, grid, planes, program, w4, workloads};
+pub use report::{Goal, Report};
+
+/// Measures our engines on every benchmark program, the compiler, and the five shaders of the post's cost table. `rounds` is how often each thing
+/// is timed after it was once warmed up: the least of them counts.
+pub fn engines(rounds: usize, report: &mut Report) {
+    engines::run(rounds, report);
+    compile::run(rounds, report);
+    post::run(rounds, report);
+}
