@@ -286,6 +286,13 @@ mod tests {
     }
 
     #[test]
+    fn any_seed_makes_a_program() {
+        for seed in 0..8_000 {
+            assert!(!Program::of_seed(seed, Profile::ANY).source.is_empty());
+        }
+    }
+
+    #[test]
     fn few_bytes_make_a_small_program() {
         let empty = Program::generate(&[], Profile::ANY);
         assert!(empty.source.lines().count() < 20, "{}", empty.source);

@@ -223,8 +223,12 @@ impl Generator<'_> {
     pub(super) fn returned(&mut self, depth: u32) -> String {
         let value = match self.place.result.clone() {
             Some(ty) if ty.is_array() => {
-                let array = self.path(&ty, false, 1);
-                array.expect("what gives an array begins with one")
+                // A block may hide the one that the function begins with.
+                let array = self.path(&ty, false, 1).or_else(|| {
+                    self.declaration(&ty, 1);
+                    self.path(&ty, false, 1)
+                });
+                array.expect("one was declared")
             }
             Some(ty) => self.kept(&ty, depth),
             None => return "return;".to_owned(),
