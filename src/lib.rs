@@ -58,6 +58,7 @@ mod evaluator;
 mod globals;
 mod group;
 mod includes;
+mod origins;
 mod program;
 mod registry;
 pub mod render;
@@ -72,6 +73,7 @@ pub use access::{
 };
 pub use adumbra_derive::ShaderGlobals;
 pub use adumbra_frontend::limits::MAX_SOURCE;
+pub use adumbra_ir::eval::Origin;
 pub use adumbra_ir::host::{
     DEFAULT_STEPS, Fault, FaultKind, Faults, Host, Limits, SampleRequest, Sampled,
 };
@@ -104,6 +106,7 @@ pub use globals::{
 };
 pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
+pub use origins::nan_origins;
 pub use program::{CannotFold, Instance, Program};
 pub use registry::{ClosureRegistry, RegistryError};
 pub use simd::{NoSimd, SIMD_VARIABLE};

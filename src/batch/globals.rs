@@ -2,7 +2,7 @@
 
 use crate::access::{AccessError, place};
 use crate::dual::Dual;
-use crate::globals::GlobalsLayout;
+use crate::globals::{Globals, GlobalsLayout};
 use crate::value::HostValue;
 use adumbra_vm::Source;
 use adumbra_vm::words::{Words, as_words};
@@ -53,6 +53,27 @@ impl<'a> BatchGlobals<'a> {
         BatchGlobals {
             layout: layout.clone(),
             sources: vec![Source::Same(0); layout.size() / 4],
+        }
+    }
+
+    /// Those of one point, the same for all points.
+    ///
+    /// ```
+    /// use adumbra::{BatchGlobals, Globals, GlobalsLayout, Part};
+    /// let mut here = Globals::new(&GlobalsLayout::hit());
+    /// here.set("normal", [0.0, 0.0, 1.0], [0.0; 3], [0.0; 3])?;
+    /// let mut globals = BatchGlobals::same_as(&here);
+    /// globals.plane("uvw", Part::Value, 0, &[0.25_f32, 0.5, 0.75], 1)?;
+    /// # Ok::<(), adumbra::AccessError>(())
+    /// ```
+    pub fn same_as(globals: &Globals) -> BatchGlobals<'a> {
+        BatchGlobals {
+            layout: globals.layout().clone(),
+            sources: globals
+                .words()
+                .iter()
+                .map(|&word| Source::Same(word))
+                .collect(),
         }
     }
 

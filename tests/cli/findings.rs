@@ -59,7 +59,6 @@ fn what_is_not_built_yet_is_refused_by_name() {
         ),
         (&["eval", "1", "--derivatives", "quad-fine"], "quad-fine"),
         (&["emit", &file, "--stage", "asm"], "asm"),
-        (&["image", &file, "-o", "out.png", "--size", "4x4"], "image"),
     ] {
         let ran = adumbra(args.iter().copied());
         assert_eq!(ran.code, 2, "{ran:?}");

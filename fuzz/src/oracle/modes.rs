@@ -100,6 +100,7 @@ pub(super) fn run(module: &Module, point: &Point, shadows: Shadows) -> (Observed
         limits: limits(),
         shadows,
         path: false,
+        origins: false,
     };
     let mut textures = Recorder::default();
     let outcome = eval::evaluate(module, &place(module, point), &options, &mut textures);

@@ -90,6 +90,12 @@ impl<const SALT: u32> Number for Noisy<SALT> {
     fn to_f64(self) -> f64 {
         f64::from(self.0)
     }
+    fn nan(payload: u32) -> Noisy<SALT> {
+        Noisy(f32::nan(payload))
+    }
+    fn payload(self) -> u32 {
+        self.0.payload()
+    }
     fn apply(op: Op, operands: &[Slot<Noisy<SALT>>]) -> Slot<Noisy<SALT>> {
         let exact: Vec<Slot> = operands
             .iter()

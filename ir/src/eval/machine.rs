@@ -11,7 +11,7 @@ use crate::host::{FaultKind, Host, SampleRequest, array_steps, is_time_to_ask, l
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// What an instruction reads or gives: mostly few values.
 type Values<F> = SmallVec<[Slot<F>; 4]>;
@@ -79,24 +79,28 @@ impl<'a, F: Number> Machine<'a, F> {
 
     /// From the sample at which the point waits.
     pub(super) fn resume(mut self, texel: [f32; 4]) -> Ended<F> {
-        let InstKind::Sample(_, channels, _) = self.inst().kind else {
+        let inst = self.inst();
+        let InstKind::Sample(_, channels, _) = inst.kind else {
             panic!("the module is not the one that the evaluation began with");
         };
-        self.finish(answered(channels, texel));
+        let args = self.read(&inst.args);
+        self.give(inst, &args, answered(channels, texel));
         self.go_on(Ok(()))
     }
 
     fn go_on(mut self, entered: Result<(), Halt<F>>) -> Ended<F> {
-        let outputs = match entered.and_then(|()| self.execute()) {
-            Ok(slots) => slots.into_iter().map(leaving_slot).collect(),
+        let slots = match entered.and_then(|()| self.execute()) {
+            Ok(slots) => slots,
             Err(Halt::Stopped) => {
                 self.state.closures.clear();
-                vec![Slot::default(); self.module.entry().results.len()]
+                smallvec![Slot::default(); self.module.entry().results.len()]
             }
             Err(Halt::Pending(request)) => return Ended::Pending(request, self.state),
         };
+        let origins = slots.iter().map(|slot| self.state.origins.of(slot));
         Ended::Done(Outcome {
-            outputs,
+            origins: origins.collect(),
+            outputs: slots.into_iter().map(leaving_slot).collect(),
             faults: self.state.faults,
             closures: self.state.closures,
             steps: self.state.steps,
@@ -161,8 +165,9 @@ impl<'a, F: Number> Machine<'a, F> {
                 }
                 InstKind::Unreachable => return self.stop(FaultKind::Unreachable, inst.span),
                 _ => {
-                    let values = self.compute(inst)?;
-                    self.finish(values);
+                    let args = self.read(&inst.args);
+                    let values = self.compute(inst, &args)?;
+                    self.give(inst, &args, values);
                 }
             }
         }
@@ -272,6 +277,16 @@ impl<'a, F: Number> Machine<'a, F> {
         for (&param, value) in function.region(region).params.iter().zip(values) {
             self.assign(param, value);
         }
+    }
+
+    /// Defines what an instruction computed from its operands, and steps over it.
+    fn give(&mut self, inst: &Inst, args: &[Slot<F>], mut values: Values<F>) {
+        if self.options.origins {
+            for value in &mut values {
+                self.state.origins.mark(inst, args, value);
+            }
+        }
+        self.finish(values);
     }
 
     /// Defines the results of the instruction at the innermost cursor, and steps over it.

@@ -14,6 +14,7 @@
 
 mod machine;
 mod number;
+mod origins;
 mod suspended;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::host::{ClosureArena, Faults, Host, Limits};
 use crate::module::Module;
 use crate::types::{Lanes, Scalar};
 pub use number::{Number, Slot};
+pub use origins::{MAX_ORIGINS, Origin};
 pub use suspended::{Progress, Suspended, begin};
 
 /// Which shadows values carry.
@@ -55,6 +57,8 @@ pub struct Options {
     pub shadows: Shadows,
     /// Whether to say which path the point took; see [`Outcome::path`].
     pub path: bool,
+    /// Whether to say where NaNs come from; see [`Outcome::origins`].
+    pub origins: bool,
 }
 
 /// What the host says about a point: scalars in order, as many as the module's globals and inputs have.
@@ -119,6 +123,9 @@ pub struct Outcome<F = f32> {
     /// and the smooth piece that each row's operands lay on. Two points with the same signature can be joined by a finite difference.
     /// 0 unless asked for.
     pub path: u64,
+    /// Of each scalar of the outputs, the instructions that its NaNs come from: those that gave one though no operand was one. Without any
+    /// unless asked for.
+    pub origins: Vec<Origin>,
     /// What the point did on its way.
     pub tally: Tally,
 }

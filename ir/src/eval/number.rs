@@ -3,7 +3,7 @@
 use super::suspended::begin_over;
 use super::wide::WideWord;
 use super::{Options, Point, Progress};
-use crate::host::Host;
+use crate::host::{CANONICAL_NAN, Host};
 use crate::module::Module;
 use crate::ops::field::Field;
 use crate::ops::row::{Kind, Row, WordRow};
@@ -71,6 +71,10 @@ pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
     fn to_f32(self) -> f32;
     /// Exactly.
     fn to_f64(self) -> f64;
+    /// A quiet NaN with that payload, of at most 22 bits.
+    fn nan(payload: u32) -> Self;
+    /// The payload of a NaN that [`nan`](Number::nan) made.
+    fn payload(self) -> u32;
     /// The value of a row.
     fn apply(op: Op, operands: &[Slot<Self>]) -> Slot<Self>;
 
@@ -141,6 +145,14 @@ impl Number for f32 {
         f64::from(self)
     }
 
+    fn nan(payload: u32) -> f32 {
+        f32::from_bits(CANONICAL_NAN | payload)
+    }
+
+    fn payload(self) -> u32 {
+        self.to_bits() & 0x003f_ffff
+    }
+
     fn apply(op: Op, operands: &[Slot]) -> Slot {
         let bits = op.value(&operand_bits(op, operands));
         match op.info().result {
@@ -163,6 +175,14 @@ impl Number for f64 {
 
     fn to_f64(self) -> f64 {
         self
+    }
+
+    fn nan(payload: u32) -> f64 {
+        f64::from_bits(0x7ff8_0000_0000_0000 | u64::from(payload))
+    }
+
+    fn payload(self) -> u32 {
+        self.to_bits() as u32 & 0x003f_ffff
     }
 
     fn apply(op: Op, operands: &[Slot<f64>]) -> Slot<f64> {

@@ -1,6 +1,7 @@
 //! A point between two instructions: everything that it is, owned, so that it can wait for a texture as long as the host likes.
 
 use super::machine::{Ended, Machine};
+use super::origins::Origins;
 use super::{Number, Options, Outcome, Point, Slot, Tally};
 use crate::host::{ClosureArena, Faults, Host, SampleRequest};
 use crate::module::{FuncId, Module, RegionId};
@@ -32,6 +33,7 @@ pub(super) struct State<F> {
     pub(super) faults: Faults,
     pub(super) closures: ClosureArena,
     pub(super) path: u64,
+    pub(super) origins: Origins,
     pub(super) tally: Tally,
 }
 
@@ -44,6 +46,7 @@ impl<F> Default for State<F> {
             faults: Faults::default(),
             closures: ClosureArena::default(),
             path: 0,
+            origins: Origins::default(),
             tally: Tally::default(),
         }
     }
@@ -154,5 +157,6 @@ impl<F: Number> Suspended<F> {
             + frames
             + self.state.frames.iter().map(frame).sum::<usize>()
             + self.state.closures.memory()
+            + self.state.origins.memory()
     }
 }

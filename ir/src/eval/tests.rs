@@ -3,6 +3,7 @@
 mod arrays;
 mod control;
 mod host;
+mod origins;
 mod values;
 mod wide;
 

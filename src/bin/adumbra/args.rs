@@ -1,5 +1,6 @@
 //! The command line: what may be written and what it means. `docs` of each item are the help texts.
 
+use crate::image::ImageArgs;
 use crate::setting::{Argument, Setting};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -40,8 +41,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Show what a stage of the compiler makes of a shader
     Emit(EmitArgs),
-    /// Draw a shader over a grid of pixels (not built yet)
-    Image(LaterArgs),
+    /// Draw a shader over a grid of pixels, into a PNG or EXR file
+    Image(ImageArgs),
     /// Measure the engines on this machine
     Bench(BenchArgs),
 }
@@ -192,12 +193,6 @@ pub struct BenchArgs {
     /// Print JSON, for programs: one flat object, ratios named a_over_b
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct LaterArgs {
-    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    pub _rest: Vec<String>,
 }
 
 /// Common to all that compile.

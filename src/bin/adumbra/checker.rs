@@ -33,7 +33,8 @@ impl Interrupt {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    fn is_pressed(&self) -> bool {
+    /// Whether it was pressed.
+    pub fn is_pressed(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -58,7 +59,7 @@ impl Checker {
 impl Host for Checker {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.requests.push(*request);
-        field(request.u.into(), request.v.into())
+        Sampled::Ready(field(request.u.into(), request.v.into()))
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
@@ -73,7 +74,7 @@ impl Host for Checker {
 /// For differences in f64, whose requests nobody asked for.
 impl Host<f64> for Checker {
     fn sample(&mut self, request: &SampleRequest<f64>) -> Sampled {
-        field(request.u, request.v)
+        Sampled::Ready(field(request.u, request.v))
     }
 
     fn is_cancelled(&mut self) -> bool {
@@ -81,11 +82,12 @@ impl Host<f64> for Checker {
     }
 }
 
-fn field(u: f64, v: f64) -> Sampled {
+/// The colour of the checker.
+pub fn field(u: f64, v: f64) -> [f32; 4] {
     // NaN and infinity are in no field; the remainder is then NaN.
     let is_even = ((8.0 * u).floor() + (8.0 * v).floor()).rem_euclid(2.0) == 0.0;
     let level = if is_even { 1.0 } else { 0.0 };
-    Sampled::Ready([level, level, level, 1.0])
+    [level, level, level, 1.0]
 }
 
 /// A request as programs see it.

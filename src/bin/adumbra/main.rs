@@ -10,6 +10,7 @@ mod checker;
 mod emit;
 mod eval;
 mod files;
+mod image;
 mod info;
 mod input;
 mod load;
@@ -65,7 +66,7 @@ fn execute(cli: Cli) -> Outcome {
         Command::Check(args) => check::check(args),
         Command::Info(args) => info::info(args),
         Command::Emit(args) => emit::emit(args),
-        Command::Image(_) => Err(Failure::not_built("the command `image`")),
+        Command::Image(args) => image::image(args),
         Command::Bench(args) => bench::bench(args),
     }
 }

@@ -63,14 +63,13 @@ impl<F: Number> Machine<'_, F> {
     }
 
     /// Instructions that neither branch nor call: what they give.
-    pub(super) fn compute(&mut self, inst: &Inst) -> Result<Values<F>, Halt<F>> {
-        let args = self.read(&inst.args);
+    pub(super) fn compute(&mut self, inst: &Inst, args: &[Slot<F>]) -> Result<Values<F>, Halt<F>> {
         let value = match inst.kind {
             InstKind::Const(bits) => {
                 let ty = self.function().value(inst.results.first).ty;
                 Slot::from_bits(ty, bits)
             }
-            InstKind::Op(op) => self.op(op, inst, &args),
+            InstKind::Op(op) => self.op(op, inst, args),
             InstKind::Global(id, scalar) => {
                 self.point.globals[self.globals[id.index()] + scalar as usize]
             }
@@ -109,15 +108,15 @@ impl<F: Number> Machine<'_, F> {
                 return Ok(Values::new());
             }
             InstKind::Sample(texture, channels, detail) => {
-                return self.sample(texture, channels, detail, &args);
+                return self.sample(texture, channels, detail, args);
             }
             InstKind::Message(message) => {
-                let words = self.leaving_words(inst, &args);
+                let words = self.leaving_words(inst, args);
                 self.host.message(message, &words);
                 return Ok(Values::new());
             }
             InstKind::MakeClosure(shape) => {
-                let words = self.leaving_words(inst, &args);
+                let words = self.leaving_words(inst, args);
                 let closure = self.state.closures.leaf(shape, words);
                 self.closure(closure, inst.span)?
             }

@@ -1,0 +1,138 @@
+//! OpenEXR files: floats as they are.
+
+use crate::error::PictureError;
+use crate::picture::Picture;
+use crate::size::Size;
+use exr::error::Error;
+use exr::meta::header::Header;
+use exr::prelude::*;
+use std::io::{BufRead, Seek, Write};
+
+/// How each EXR file begins.
+pub(crate) const SIGNATURE: &[u8] = b"\x76\x2f\x31\x01";
+
+/// Writes an EXR file of 32-bit floats, without loss: one channel is `Y`; two to four are `R`, `G`, `B`, `A`.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_exr(
+    picture: &Picture,
+    out: impl Write + Seek,
+) -> std::result::Result<(), PictureError> {
+    let names = match picture.channels() {
+        1 => &["Y"][..],
+        n => &["R", "G", "B", "A"][..n],
+    };
+    let channels = names.iter().enumerate().map(|(channel, name)| {
+        let samples = picture.pixels().iter().map(|pixel| pixel[channel]);
+        AnyChannel::new(*name, FlatSamples::F32(samples.collect()))
+    });
+    let encoding = Encoding {
+        compression: Compression::ZIP16,
+        blocks: Blocks::ScanLines,
+        line_order: LineOrder::Increasing,
+    };
+    let size = picture.size();
+    let image = Image::from_encoded_channels(
+        (size.width() as usize, size.height() as usize),
+        encoding,
+        AnyChannels::sort(channels.collect()),
+    );
+    image
+        .write()
+        .non_parallel()
+        .to_buffered(out)
+        .map_err(broken)
+}
+
+/// Reads an EXR file.
+pub(crate) fn read_exr(
+    mut file: impl BufRead + Seek,
+) -> std::result::Result<Picture, PictureError> {
+    let meta = MetaData::read_from_buffered(&mut file, false).map_err(broken)?;
+    file.rewind()?;
+    let has = |header: &Header, names: &[&str]| {
+        names.iter().all(|name| {
+            header
+                .channels
+                .list
+                .iter()
+                .any(|channel| channel.name == **name)
+        })
+    };
+    for header in &meta.headers {
+        Size::new(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
+    }
+    let read = read().no_deep_data().largest_resolution_level();
+    if meta
+        .headers
+        .iter()
+        .any(|header| has(header, &["R", "G", "B"]))
+    {
+        let image = read
+            .rgba_channels(
+                |size, _| Pixels::new(size),
+                |pixels: &mut Pixels, at, (r, g, b, a): (f32, f32, f32, f32)| {
+                    pixels.set(at, [r, g, b, a]);
+                },
+            )
+            .first_valid_layer()
+            .all_attributes()
+            .non_parallel()
+            .from_buffered(file)
+            .map_err(broken)?;
+        let has_alpha = meta.headers.iter().any(|header| has(header, &["A"]));
+        let channels = if has_alpha { 4 } else { 3 };
+        return image.layer_data.channel_data.pixels.picture(channels);
+    }
+    if meta.headers.iter().any(|header| has(header, &["Y"])) {
+        let image = read
+            .specific_channels()
+            .required("Y")
+            .collect_pixels(
+                |size, _| Pixels::new(size),
+                |pixels: &mut Pixels, at, (y,): (f32,)| pixels.set(at, [y, y, y, 1.0]),
+            )
+            .first_valid_layer()
+            .all_attributes()
+            .non_parallel()
+            .from_buffered(file)
+            .map_err(broken)?;
+        return image.layer_data.channel_data.pixels.picture(3);
+    }
+    let why = "no layer has channels `R`, `G`, `B` or `Y`";
+    Err(PictureError::Broken(why.to_owned()))
+}
+
+/// Pixels on the way in.
+struct Pixels {
+    size: Vec2<usize>,
+    pixels: Vec<[f32; 4]>,
+}
+
+impl Pixels {
+    fn new(size: Vec2<usize>) -> Pixels {
+        Pixels {
+            size,
+            pixels: vec![[0.0; 4]; size.area()],
+        }
+    }
+
+    fn set(&mut self, at: Vec2<usize>, pixel: [f32; 4]) {
+        self.pixels[at.flat_index_for_size(self.size)] = pixel;
+    }
+
+    fn picture(self, channels: usize) -> std::result::Result<Picture, PictureError> {
+        let size = Size::new(self.size.x() as u64, self.size.y() as u64)?;
+        Ok(Picture::of(size, channels, self.pixels))
+    }
+}
+
+fn broken(error: Error) -> PictureError {
+    match error {
+        Error::Io(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
+            PictureError::Io(error)
+        }
+        other => PictureError::Broken(other.to_string()),
+    }
+}

@@ -1,0 +1,32 @@
+//! Pictures in floats, for renderers and for the command: what is read from PNG and EXR files and written to them, and textures as mip
+//! pyramids, looked up at the level that derivatives ask for.
+//!
+//! It knows nothing of shaders. Everything is computed by the same arithmetic on every machine, and what a file says is believed only after it is checked.
+//!
+//! ```
+//! use adumbra_image::{Picture, Pyramid, Size};
+//! let mut stripes = Picture::new(Size::new(4, 4)?, 1);
+//! for (i, pixel) in stripes.pixels_mut().iter_mut().enumerate() {
+//!     *pixel = if i % 2 == 0 { [1.0, 1.0, 1.0, 1.0] } else { [0.0, 0.0, 0.0, 1.0] };
+//! }
+//! let texture = Pyramid::new(stripes);
+//! // u moves by 1/4, one texel, from pixel to pixel; then by 2 texels, which is level 1, where the stripes are grey.
+//! let at = |du| texture.sample([0.125, 0.125], [du, 0.0], [0.0, du])[0];
+//! assert_eq!((at(0.25), at(0.5)), (1.0, 0.5));
+//! # Ok::<(), adumbra_image::SizeError>(())
+//! ```
+
+mod error;
+mod exr;
+mod picture;
+mod png;
+mod pyramid;
+mod size;
+pub mod srgb;
+
+pub use error::PictureError;
+pub use exr::write_exr;
+pub use picture::{Picture, read};
+pub use png::{Png, write_png};
+pub use pyramid::{Pyramid, level};
+pub use size::{MAX_PIXELS, Size, SizeError};

@@ -1,0 +1,127 @@
+//! How wide and how high: never nothing, never more than there is room for.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Most pixels of a picture, and most texels of a texture: those of 7680×4320, and a few more. In floats that is half a gigabyte.
+pub const MAX_PIXELS: u64 = 1 << 25;
+
+/// Width and height, each at least 1, together at most [`MAX_PIXELS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    width: u32,
+    height: u32,
+}
+
+/// Why a picture cannot have a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SizeError {
+    /// Not written as one.
+    Malformed(String),
+    /// Without pixels.
+    Empty(u64, u64),
+    /// More than [`MAX_PIXELS`].
+    TooLarge(u64, u64),
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SizeError::Malformed(text) => {
+                write!(f, "`{text}` is not a size; one is written 640x480")
+            }
+            SizeError::Empty(width, height) => write!(f, "{width}x{height} has no pixels"),
+            SizeError::TooLarge(width, height) => write!(
+                f,
+                "{width}x{height} has more than {MAX_PIXELS} pixels, which is the most"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+impl Size {
+    /// A size with pixels, but not too many.
+    ///
+    /// # Errors
+    /// If there are none or more than [`MAX_PIXELS`].
+    pub fn new(width: u64, height: u64) -> Result<Size, SizeError> {
+        match width.saturating_mul(height) {
+            0 => Err(SizeError::Empty(width, height)),
+            1..=MAX_PIXELS => Ok(Size {
+                width: width as u32,
+                height: height as u32,
+            }),
+            _ => Err(SizeError::TooLarge(width, height)),
+        }
+    }
+
+    /// Pixels of a row.
+    pub fn width(self) -> u32 {
+        self.width
+    }
+
+    /// Rows.
+    pub fn height(self) -> u32 {
+        self.height
+    }
+
+    /// Pixels.
+    pub fn pixels(self) -> usize {
+        self.width as usize * self.height as usize
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+/// `640x480`.
+impl FromStr for Size {
+    type Err = SizeError;
+
+    fn from_str(text: &str) -> Result<Size, SizeError> {
+        let malformed = || SizeError::Malformed(text.to_owned());
+        let side = |side: &str| match side.bytes().all(|byte| byte.is_ascii_digit()) {
+            // More digits than a number has are more pixels than there may be.
+            true if !side.is_empty() => Ok(side.parse().unwrap_or(u64::MAX)),
+            _ => Err(malformed()),
+        };
+        let (width, height) = text.split_once(['x', 'X']).ok_or_else(malformed)?;
+        Size::new(side(width)?, side(height)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_pixels_but_not_too_many() {
+        let read = |text: &str| text.parse::<Size>();
+        let size = read("640x480").unwrap();
+        assert_eq!(
+            (size.width(), size.height(), size.pixels()),
+            (640, 480, 307_200)
+        );
+        assert_eq!(size.to_string(), "640x480");
+        assert!(read("7680X4320").is_ok() && read("1x1").is_ok());
+        assert!(read(&format!("{MAX_PIXELS}x1")).is_ok());
+        assert_eq!(read("0x4"), Err(SizeError::Empty(0, 4)));
+        for huge in [
+            "33554433x1",
+            "1000000000x1000000000",
+            "1x99999999999999999999",
+        ] {
+            assert!(matches!(read(huge), Err(SizeError::TooLarge(..))), "{huge}");
+        }
+        for text in [
+            "", "x", "4", "4x", "x4", "-4x4", "4x4x4", "4 x4", "4.0x4", "+4x4", "٤x4",
+        ] {
+            assert!(matches!(read(text), Err(SizeError::Malformed(_))), "{text}");
+        }
+    }
+}

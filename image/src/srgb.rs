@@ -1,0 +1,35 @@
+//! The transfer curve of sRGB (IEC 61966-2-1), which PNG files store colours by. Computed in `f64` and rounded.
+
+/// The linear value of a stored one, both 0 to 1.
+pub fn to_linear(stored: f64) -> f64 {
+    match stored <= 0.04045 {
+        true => stored / 12.92,
+        false => ((stored + 0.055) / 1.055).powf(2.4),
+    }
+}
+
+/// The stored value of a linear one, both 0 to 1.
+pub fn from_linear(linear: f64) -> f64 {
+    match linear <= 0.003_130_8 {
+        true => linear * 12.92,
+        false => 1.055 * linear.powf(1.0 / 2.4) - 0.055,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_goes_through_known_points_and_back() {
+        assert_eq!((to_linear(0.0), from_linear(0.0)), (0.0, 0.0));
+        assert!((to_linear(1.0) - 1.0).abs() < 1e-12 && (from_linear(1.0) - 1.0).abs() < 1e-12);
+        // Byte 128 and byte 188, by the standard's formula.
+        assert!((to_linear(128.0 / 255.0) - 0.215_860_5).abs() < 1e-6);
+        assert!((from_linear(0.5) - 0.735_356_9).abs() < 1e-6);
+        for byte in 0..=255 {
+            let stored = f64::from(byte) / 255.0;
+            assert!((from_linear(to_linear(stored)) - stored).abs() < 1e-5);
+        }
+    }
+}

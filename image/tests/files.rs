@@ -1,0 +1,199 @@
+//! Files: what is written is read again; what is broken, hostile or no picture is refused.
+
+use adumbra_image::{
+    MAX_PIXELS, Picture, PictureError, Png, Size, SizeError, read, srgb, write_exr, write_png,
+};
+use std::io::Cursor;
+use std::path::PathBuf;
+
+fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+fn exr(picture: &Picture) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    write_exr(picture, &mut bytes).unwrap();
+    bytes.into_inner()
+}
+
+fn png(size: Size, bytes: &[u8], has_alpha: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    let png = Png {
+        size,
+        bytes,
+        has_alpha,
+        is_srgb: true,
+    };
+    write_png(&png, &mut out).unwrap();
+    out
+}
+
+#[test]
+fn exr_files_keep_every_bit() {
+    let odd = [
+        0.0,
+        -0.0,
+        1e-45,
+        f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        0.1,
+        -3.5,
+    ];
+    for channels in 1..=4 {
+        let pixels = (0..35).map(|i| std::array::from_fn(|c| odd[(i + 3 * c) % odd.len()]));
+        let picture = Picture::of(size(7, 5), channels, pixels.collect());
+        let path = scratch(&format!("bits{channels}.exr"), &exr(&picture));
+        if channels == 2 {
+            let refused = read(&path).unwrap_err().to_string();
+            assert!(refused.contains("`R`, `G`, `B` or `Y`"), "{refused}");
+            continue;
+        }
+        let again = read(&path).unwrap();
+        assert_eq!(
+            (again.size(), again.channels()),
+            (size(7, 5), channels.max(3))
+        );
+        for (pixel, read) in picture.pixels().iter().zip(again.pixels()) {
+            let expected = match channels {
+                1 => [pixel[0], pixel[0], pixel[0], 1.0],
+                3 => [pixel[0], pixel[1], pixel[2], 1.0],
+                _ => *pixel,
+            };
+            assert_eq!(read.map(f32::to_bits), expected.map(f32::to_bits));
+        }
+    }
+}
+
+#[test]
+fn png_files_become_linear() {
+    let bytes: Vec<u8> = (0..=255).flat_map(|i| [i, 255 - i, 0, i]).collect();
+    let path = scratch("linear.png", &png(size(16, 16), &bytes, true));
+    let picture = read(&path).unwrap();
+    assert_eq!((picture.size(), picture.channels()), (size(16, 16), 4));
+    for (i, pixel) in picture.pixels().iter().enumerate() {
+        let part = i as f64 / 255.0;
+        assert_eq!(pixel[0], srgb::to_linear(part) as f32);
+        assert_eq!(pixel[1], srgb::to_linear((255 - i) as f64 / 255.0) as f32);
+        assert_eq!((pixel[2], pixel[3]), (0.0, part as f32));
+    }
+    let path = scratch(
+        "plain.png",
+        &png(size(1, 2), &[0, 255, 0, 255, 0, 0], false),
+    );
+    let picture = read(&path).unwrap();
+    assert_eq!(picture.channels(), 3);
+    assert_eq!(
+        picture.pixels(),
+        [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]
+    );
+}
+
+/// A PNG file of one row, of any colour type.
+fn raw_png(color: png::ColorType, depth: png::BitDepth, width: u32, data: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut encoder = png::Encoder::new(&mut out, width, 1);
+    encoder.set_color(color);
+    encoder.set_depth(depth);
+    if color == png::ColorType::Indexed {
+        encoder.set_palette(vec![255, 0, 0, 0, 255, 0]);
+        encoder.set_trns(vec![255, 0]);
+    }
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(data).unwrap();
+    writer.finish().unwrap();
+    out
+}
+
+#[test]
+fn png_files_of_all_kinds_are_read() {
+    use png::{BitDepth::*, ColorType::*};
+    let pixels = |name: &str, bytes: &[u8]| read(&scratch(name, bytes)).unwrap().pixels().to_vec();
+    let grey = raw_png(Grayscale, Eight, 2, &[0, 255]);
+    assert_eq!(pixels("grey.png", &grey), [[0.0, 0.0, 0.0, 1.0], [1.0; 4]]);
+    let bits = raw_png(Grayscale, One, 2, &[0b0100_0000]);
+    assert_eq!(pixels("bits.png", &bits), [[0.0, 0.0, 0.0, 1.0], [1.0; 4]]);
+    let alpha = raw_png(GrayscaleAlpha, Eight, 1, &[255, 51]);
+    assert_eq!(pixels("alpha.png", &alpha), [[1.0, 1.0, 1.0, 0.2]]);
+    let palette = raw_png(Indexed, Eight, 2, &[0, 1]);
+    let expected = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]];
+    assert_eq!(pixels("palette.png", &palette), expected);
+    let wide = raw_png(Rgb, Sixteen, 1, &[0xff, 0xff, 0x80, 0x00, 0x00, 0x00]);
+    let half = srgb::to_linear(f64::from(0x8000) / 65_535.0) as f32;
+    assert_eq!(pixels("wide.png", &wide), [[1.0, half, 0.0, 1.0]]);
+}
+
+/// The size that a PNG file says it has, changed; its checksum is made right again.
+fn with_size(mut bytes: Vec<u8>, width: u32, height: u32) -> Vec<u8> {
+    bytes[16..20].copy_from_slice(&width.to_be_bytes());
+    bytes[20..24].copy_from_slice(&height.to_be_bytes());
+    let mut crc = !0_u32;
+    for &byte in &bytes[12..29] {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+        }
+    }
+    bytes[29..33].copy_from_slice(&(!crc).to_be_bytes());
+    bytes
+}
+
+#[test]
+fn what_is_no_picture_is_refused() {
+    assert!(matches!(
+        read("no/such.png".as_ref()),
+        Err(PictureError::Io(_))
+    ));
+    assert!(matches!(
+        read(env!("CARGO_MANIFEST_DIR").as_ref()),
+        Err(PictureError::Io(_))
+    ));
+    for (name, bytes) in [
+        ("text.png", &b"not a picture at all"[..]),
+        ("empty.exr", b""),
+    ] {
+        let refused = read(&scratch(name, bytes));
+        assert!(matches!(refused, Err(PictureError::NotAPicture)), "{name}");
+    }
+
+    let good = png(size(4, 4), &[7; 48], false);
+    assert!(read(&scratch("good.png", &with_size(good.clone(), 4, 4))).is_ok());
+    let large = u32::try_from(MAX_PIXELS + 1).unwrap();
+    for (width, height) in [(1_000_000_000, 1_000_000_000), (large, 1)] {
+        let refused = read(&scratch(
+            "large.png",
+            &with_size(good.clone(), width, height),
+        ));
+        let is_refused = matches!(refused, Err(PictureError::Size(SizeError::TooLarge(..))));
+        assert!(is_refused, "{refused:?}");
+    }
+    assert!(read(&scratch("none.png", &with_size(good.clone(), 0, 4))).is_err());
+    // More rows than there are.
+    assert!(read(&scratch("short.png", &with_size(good.clone(), 4, 4000))).is_err());
+
+    let picture = Picture::new(size(33, 17), 3);
+    let good_exr = exr(&picture);
+    for (name, good) in [("cut.png", &good), ("cut.exr", &good_exr)] {
+        // The last bytes only say that this is the end.
+        for end in (8..good.len() - 24).step_by(1 + good.len() / 40) {
+            assert!(read(&scratch(name, &good[..end])).is_err(), "{name} {end}");
+        }
+    }
+    // Any byte may be wrong; there is a picture or an error.
+    for at in 4..good_exr.len().min(600) {
+        let mut bytes = good_exr.clone();
+        bytes[at] ^= 0xff;
+        let _ = read(&scratch("flipped.exr", &bytes));
+    }
+    for at in 8..good.len() {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0xff;
+        let _ = read(&scratch("flipped.png", &bytes));
+    }
+}

@@ -1,0 +1,104 @@
+//! The command line of `adumbra image`. `docs` of each item are the help texts.
+
+use super::textures::TextureFile;
+use crate::args::CompileArgs;
+use crate::setting::Argument;
+use adumbra_image::Size;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct ImageArgs {
+    /// Source text or serialised bytecode; `-` reads standard input
+    pub file: PathBuf,
+
+    /// The picture: a .png or .exr file
+    #[arg(short, value_name = "OUT")]
+    pub out: PathBuf,
+
+    /// Which shader, if the file has several
+    #[arg(long, value_name = "NAME")]
+    pub shader: Option<String>,
+
+    /// The file is a group: shaders wired to one another, described in JSON
+    #[arg(long, conflicts_with = "shader")]
+    pub group: bool,
+
+    /// Pixels of a row, and rows
+    #[arg(long, value_name = "WxH", default_value = "512x512")]
+    pub size: Size,
+
+    /// What to show of the output
+    #[arg(long, value_enum, default_value = "value")]
+    pub view: ViewName,
+
+    /// Which output of the shader to show; if none is named, `color`, `c` or `o`, else the first that can be shown
+    #[arg(long, value_name = "NAME")]
+    pub output: Option<String>,
+
+    /// Read a texture from a PNG or EXR file; the others are a checkerboard
+    #[arg(long = "texture", value_name = "NAME=FILE")]
+    pub textures: Vec<TextureFile>,
+
+    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded into the program
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub arguments: Vec<Argument>,
+
+    /// The value of the global `time` (0 if not given)
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub time: Option<f32>,
+
+    /// Draw on a curved piece of surface: declares the globals of a hit, with what they are at each pixel
+    #[arg(long)]
+    pub surface: bool,
+
+    /// Write values to PNG as they are, not by the curve of sRGB
+    #[arg(long)]
+    pub linear: bool,
+
+    /// The derivative that is white in PNG; if none is given, one that 99 % of the pixels are within
+    #[arg(long, value_name = "S", value_parser = scale)]
+    pub scale: Option<f32>,
+
+    /// How many threads draw; all that the processor has, if not given
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<u16>,
+
+    /// Draw again whenever a file changes, until Ctrl-C; what has errors leaves the last picture as it is
+    #[arg(long)]
+    pub watch: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+/// Most threads that a picture is drawn by.
+pub const MAX_THREADS: u16 = 256;
+
+fn threads(text: &str) -> Result<u16, String> {
+    let threads = text.parse().ok();
+    let threads = threads.filter(|threads| (1..=MAX_THREADS).contains(threads));
+    threads.ok_or(format!("1 to {MAX_THREADS} threads can draw"))
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    let scale: Option<f32> = text.parse().ok();
+    let scale = scale.filter(|scale| scale.is_finite() && *scale > 0.0);
+    scale.ok_or("a scale is a number greater than 0".to_owned())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ViewName {
+    /// The output itself
+    Value,
+    /// Its change per pixel along x; grey is 0
+    Ddx,
+    /// Its change per pixel along y, which grows downwards; grey is 0
+    Ddy,
+    /// |ddx| + |ddy|, as `fwidth` gives it
+    Width,
+    /// The greatest level of detail of the texture requests, in false colours
+    Lod,
+    /// Where it is NaN or infinite, and where the first NaN comes from
+    Nan,
+}

@@ -1,0 +1,265 @@
+//! Every pixel of a picture: tiles, shared out among threads. What comes out depends neither on the threads nor on the tiles.
+
+use super::args::ViewName;
+use super::findings::{FaultTally, Said};
+use super::grid::{Grid, Planes};
+use super::host::TileHost;
+use super::shown::Shown;
+use super::textures::Textures;
+use super::view::Seen;
+use crate::checker::Interrupt;
+use crate::outcome::{Failure, Outcome};
+use crate::setup::Setup;
+use adumbra::{BatchEvaluator, BatchSetup, Engine, Evaluator, Faults, Globals, Instance, Part};
+use indicatif::ProgressBar;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Pixels along the side of a tile.
+pub const TILE: usize = 64;
+
+/// What is to be drawn.
+pub struct Job<'a> {
+    pub setup: &'a Setup,
+    pub instance: &'a Instance,
+    pub grid: &'a Grid,
+    pub shown: &'a Shown,
+    pub view: ViewName,
+    pub textures: &'a Textures,
+    pub interrupt: &'a Interrupt,
+    /// How many threads; 0 for as many as suit the machine.
+    pub threads: usize,
+}
+
+/// What was drawn.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// What is seen of each pixel, row by row.
+    pub pixels: Vec<[f32; 4]>,
+    /// Pixels whose points were stopped, rising.
+    pub stopped: Vec<usize>,
+    pub faults: FaultTally,
+    pub said: Said,
+}
+
+/// Draws all pixels, in tiles of so many to a side.
+///
+/// # Errors
+/// If the engine cannot run the program, or somebody pressed Ctrl-C.
+pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
+    let size = job.grid.size();
+    let (width, height) = (size.width() as usize, size.height() as usize);
+    let across = width.div_ceil(tile);
+    let tiles = across * height.div_ceil(tile);
+    let progress = ProgressBar::new(tiles as u64);
+    let next = AtomicUsize::new(0);
+    let drawn = Mutex::new(Drawn {
+        pixels: vec![[0.0; 4]; size.pixels()],
+        ..Drawn::default()
+    });
+    let work = || -> Outcome {
+        let mut brush = Brush::new(job)?;
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= tiles || job.interrupt.is_pressed() {
+                return Ok(());
+            }
+            let (left, top) = (index % across * tile, index / across * tile);
+            let rows = top..height.min(top + tile);
+            let pixels =
+                rows.flat_map(|y| (left..width.min(left + tile)).map(move |x| y * width + x));
+            let pixels: Vec<usize> = pixels.collect();
+            let part = brush.draw(&pixels);
+            let mut drawn = drawn.lock().expect("no thread panics");
+            for (&pixel, seen) in pixels.iter().zip(part.pixels) {
+                drawn.pixels[pixel] = seen;
+            }
+            drawn.stopped.extend(part.stopped);
+            drawn.faults.merge(part.faults);
+            drawn.said.merge(part.said);
+            progress.inc(1);
+        }
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads);
+    let pool = pool.build().map_err(Failure::usage)?;
+    let results = pool.broadcast(|_| work());
+    progress.finish_and_clear();
+    results.into_iter().collect::<Outcome>()?;
+    if job.interrupt.is_pressed() {
+        crate::report::message("interrupted; nothing was written");
+        return Err(Failure::Reported);
+    }
+    let mut drawn = drawn.into_inner().expect("no thread panics");
+    drawn.stopped.sort_unstable();
+    Ok(drawn)
+}
+
+/// What one thread draws with.
+struct Brush<'a> {
+    job: &'a Job<'a>,
+    engine: Means,
+}
+
+/// An engine, and the room for its points.
+enum Means {
+    Batch(Box<BatchEvaluator>),
+    Single(Box<Evaluator>, Globals),
+}
+
+/// What an engine says of the points of a tile: of the output that is shown, the words of value, ddx and ddy of each channel.
+type Words = [[Vec<u32>; 4]; 3];
+
+impl<'a> Brush<'a> {
+    fn new(job: &'a Job<'a>) -> Outcome<Brush<'a>> {
+        let engine = match job.setup.engine {
+            Engine::Batch => {
+                let setup = BatchSetup {
+                    limits: job.setup.limits,
+                    ..BatchSetup::default()
+                };
+                let evaluator = BatchEvaluator::with(job.instance, &setup);
+                Means::Batch(Box::new(evaluator.map_err(Failure::usage)?))
+            }
+            _ => {
+                let evaluator = job.setup.evaluator(job.instance)?;
+                Means::Single(Box::new(evaluator), job.grid.globals())
+            }
+        };
+        Ok(Brush { job, engine })
+    }
+
+    /// Draws these pixels.
+    fn draw(&mut self, pixels: &[usize]) -> Drawn {
+        let job = self.job;
+        let planes = job.grid.planes(pixels.iter().copied());
+        let mut host = TileHost::new(job.textures, job.interrupt, pixels);
+        let mut words: Words = Default::default();
+        let mut drawn = Drawn::default();
+        let mut meet = |point: usize, faults: &Faults| {
+            if !faults.is_empty() {
+                drawn.faults.add(pixels[point], faults);
+            }
+            if faults.stopped().is_some() {
+                drawn.stopped.push(pixels[point]);
+            }
+        };
+        for part in &mut words {
+            part[..job.shown.channels].fill(vec![0; pixels.len()]);
+        }
+        match &mut self.engine {
+            Means::Batch(evaluator) => {
+                chunks(job, evaluator, &planes, &mut host, &mut words, &mut meet);
+            }
+            Means::Single(evaluator, globals) => {
+                for point in 0..pixels.len() {
+                    job.grid.point(&planes, point, globals);
+                    host.begin(point, job.setup.patience);
+                    evaluator.evaluate(globals, &mut host);
+                    let given = &evaluator.words()[3 * job.shown.first..];
+                    for (part, channels) in words.iter_mut().enumerate() {
+                        for (channel, plane) in
+                            channels[..job.shown.channels].iter_mut().enumerate()
+                        {
+                            plane[point] = given[3 * channel + part];
+                        }
+                    }
+                    meet(point, evaluator.faults());
+                }
+            }
+        }
+        for (point, &level) in host.levels.iter().enumerate() {
+            let seen = Seen {
+                shown: job.shown,
+                at: |part: Part, channel: usize| words[part as usize][channel][point],
+                level,
+            };
+            drawn.pixels.push(seen.by(job.view));
+        }
+        drawn.said = host.said;
+        drawn
+    }
+}
+
+/// Evaluates the points of a tile in chunks.
+fn chunks(
+    job: &Job<'_>,
+    evaluator: &mut BatchEvaluator,
+    planes: &Planes,
+    host: &mut TileHost<'_>,
+    words: &mut Words,
+    meet: &mut dyn FnMut(usize, &Faults),
+) {
+    let globals = job.grid.batch(planes);
+    let points = host.levels.len();
+    let width = evaluator.width();
+    for first in (0..points).step_by(width) {
+        let count = width.min(points - first);
+        host.begin(first, job.setup.patience);
+        evaluator.evaluate(&globals, first, count, host);
+        for (part, channels) in Part::ALL.into_iter().zip(&mut *words) {
+            for (channel, plane) in channels[..job.shown.channels].iter_mut().enumerate() {
+                let to = &mut plane[first..first + count];
+                let copied = evaluator.copy(&job.shown.name, part, channel, to, 1);
+                copied.expect("the output is there");
+            }
+        }
+        for point in 0..count {
+            meet(first + point, evaluator.faults(point));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use adumbra::{Compiler, Sources};
+    use adumbra_image::Size;
+    use clap::Parser;
+
+    #[test]
+    fn tiles_of_any_size_make_one_picture() {
+        let text = "shader s(out float4 c) { float2 p = global_value<pixel>; float x = p.x;
+            while (x > 3) x = x * 0.5 - 1;
+            c = float4(p.x, p.y, x, fwidth(x * p.y)); }";
+        let cli = Cli::try_parse_from(["adumbra", "image", "s.adu", "-o", "s.png"]);
+        let Some(Command::Image(args)) = cli.expect("a command line").command else {
+            panic!("image is a command");
+        };
+        let mut setup = Setup::new(&args.compile).expect("it is fine");
+        let size = Size::new(70, 41).expect("it has pixels");
+        let grid = Grid::new(&mut setup, size, 0.0, false).expect("few globals");
+        let compiler = Compiler::new(setup.layout.clone());
+        let program = compiler
+            .compile(&Sources::new("s.adu", text))
+            .expect("it is fine");
+        let grid = grid.of_program(&program).expect("it was compiled for it");
+        let shown = super::super::shown::shown(&program, None).expect("there is one");
+        let textures = Textures::load(&program, &[]).expect("there are none");
+        let instance = Instance::new(&program);
+        setup.engine = Engine::Batch;
+        let interrupt = Interrupt::default();
+        let job = Job {
+            setup: &setup,
+            instance: &instance,
+            grid: &grid,
+            shown: &shown,
+            view: ViewName::Value,
+            textures: &textures,
+            interrupt: &interrupt,
+            threads: 3,
+        };
+        let bits = |tile: usize| {
+            let drawn = draw(&job, tile).expect("nobody interrupts");
+            drawn
+                .pixels
+                .into_iter()
+                .map(|pixel| pixel.map(f32::to_bits))
+                .collect::<Vec<_>>()
+        };
+        let whole = bits(100);
+        for tile in [1, 7, 16, TILE] {
+            assert!(bits(tile) == whole, "{tile}");
+        }
+    }
+}

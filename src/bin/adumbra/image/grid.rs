@@ -1,0 +1,263 @@
+//! The pixels of a picture, and what the globals are at each of them.
+//!
+//! A global moves from pixel to pixel by its derivatives: at the middle of the pixel in column x and row y it is value + (x + ½)·ddx + (y + ½)·ddy. So
+//! derivatives are true, whoever set them: `pixel` is nothing but (0, 0) with derivatives (1, 0) and (0, 1).
+
+use super::surface::{Hit, Surface};
+use crate::outcome::{Failure, Outcome};
+use crate::setup::Setup;
+use adumbra::{BatchGlobals, Globals, GlobalsLayout, Part, Program, Scalar, Type};
+use adumbra_image::Size;
+
+/// What globals are at each pixel.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    size: Size,
+    /// What is the same at all pixels; zero where something moves.
+    still: Globals,
+    moving: Vec<Moving>,
+    surface: Option<Surface>,
+}
+
+/// One word of the globals that is not the same at all pixels.
+#[derive(Clone, Debug)]
+struct Moving {
+    name: String,
+    part: Part,
+    scalar: usize,
+    /// Its place among the words.
+    word: usize,
+    by: By,
+}
+
+/// How it moves.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    /// Evenly: the value at the picture's corner, and the steps along x and y.
+    Steps([f64; 3]),
+    /// With the place of the surface that is seen: that member of the hit.
+    Surface(usize),
+}
+
+/// The values of moving words at some pixels.
+pub type Planes = Vec<Vec<f32>>;
+
+/// The globals that each picture has: name, floats, whether they move.
+const OF_THE_PICTURE: [(&str, u8, bool); 4] = [
+    ("uv", 2, true),
+    ("pixel", 2, true),
+    ("resolution", 2, false),
+    ("time", 1, false),
+];
+
+impl Grid {
+    /// Adds the globals of a picture to those that were set; what was set stays as it is. On a surface, they are also those of a hit.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub fn new(setup: &mut Setup, size: Size, time: f32, on_surface: bool) -> Outcome<Grid> {
+        let set = setup.globals.clone();
+        let is_set = |name: &str| set.layout().member(name).is_some();
+        let surface = on_surface.then(|| Surface::new(size));
+        let mut add = |name: &str, ty: Type, moves: bool| -> Outcome {
+            let with = |layout: &GlobalsLayout| layout.clone().with(name, ty.clone());
+            let layout = with(setup.globals.layout()).map_err(Failure::usage)?;
+            let mut globals = Globals::new(&layout);
+            let words = setup.globals.words();
+            globals.words_mut()[..words.len()].copy_from_slice(words);
+            setup.globals = globals;
+            setup.layout = with(&setup.layout).map_err(Failure::usage)?;
+            if !moves {
+                let layout = setup.layout.clone().shadowless(name);
+                setup.layout = layout.map_err(Failure::usage)?;
+            }
+            Ok(())
+        };
+        for (name, floats, moves) in OF_THE_PICTURE {
+            let ty = match floats {
+                1 => Type::FLOAT,
+                n => Type::Vector(n),
+            };
+            if !is_set(name) {
+                add(name, ty, moves)?;
+            }
+        }
+        for name in Hit::NAMES {
+            if on_surface && !is_set(name) {
+                add(name, Type::Vector(3), true)?;
+            }
+        }
+
+        let sides = [size.width(), size.height()].map(f64::from);
+        let mut grid = Grid {
+            size,
+            still: setup.globals.clone(),
+            moving: Vec::new(),
+            surface,
+        };
+        grid.give("resolution", &set, |i| [sides[i], 0.0, 0.0]);
+        grid.give("time", &set, |_| [f64::from(time), 0.0, 0.0]);
+        let along = |i: usize, step: f64| match i {
+            0 => [0.0, step, 0.0],
+            _ => [0.0, 0.0, step],
+        };
+        grid.give("pixel", &set, |i| along(i, 1.0));
+        grid.give("uv", &set, |i| along(i, 1.0 / sides[i]));
+        for member in set.layout().members() {
+            grid.move_by_its_derivatives(member.name());
+        }
+        if on_surface {
+            let names = Hit::NAMES.into_iter().enumerate();
+            for (index, name) in names.filter(|(_, name)| !is_set(name)) {
+                grid.move_with_surface(index, name);
+            }
+        }
+        Ok(grid)
+    }
+
+    /// Width and height.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The first word of a part of a member, and how many words it has.
+    fn words(&self, name: &str, part: Part) -> (usize, usize) {
+        let member = self.still.layout().member(name).expect("it was declared");
+        let offset = match part {
+            Part::Value => member.value_offset(),
+            Part::Ddx => member.ddx_offset(),
+            Part::Ddy => member.ddy_offset(),
+        };
+        (offset / 4, member.ty().scalar_count())
+    }
+
+    /// Gives a float or vector of the picture value and steps, unless it was set.
+    fn give(&mut self, name: &str, set: &Globals, steps: impl Fn(usize) -> [f64; 3]) {
+        if set.layout().member(name).is_some() {
+            return;
+        }
+        for (part, at) in Part::ALL.into_iter().zip(0..) {
+            let (first, count) = self.words(name, part);
+            for scalar in 0..count {
+                let number = steps(scalar)[at] as f32;
+                self.still.words_mut()[first + scalar] = number.to_bits();
+            }
+        }
+        let (first, count) = self.words(name, Part::Value);
+        for scalar in 0..count {
+            self.add_steps(name, scalar, first + scalar, steps(scalar));
+        }
+    }
+
+    /// Lets a member that was set move as its derivatives say.
+    fn move_by_its_derivatives(&mut self, name: &str) {
+        let member = self.still.layout().member(name).expect("it was declared");
+        let mut scalars = Vec::new();
+        member
+            .ty()
+            .for_each_scalar(&mut |scalar| scalars.push(scalar));
+        for (i, scalar) in scalars.into_iter().enumerate() {
+            if scalar == Scalar::F32 {
+                let words = Part::ALL.map(|part| self.words(name, part).0 + i);
+                let steps = words.map(|word| f32::from_bits(self.still.words()[word]).into());
+                self.add_steps(name, i, words[0], steps);
+            }
+        }
+    }
+
+    fn add_steps(&mut self, name: &str, scalar: usize, word: usize, steps: [f64; 3]) {
+        if steps[1..] != [0.0; 2] {
+            self.moving.push(Moving {
+                name: name.to_owned(),
+                part: Part::Value,
+                scalar,
+                word,
+                by: By::Steps(steps),
+            });
+        }
+    }
+
+    fn move_with_surface(&mut self, member: usize, name: &str) {
+        for part in Part::ALL {
+            let (first, count) = self.words(name, part);
+            let words = (0..count).map(|scalar| Moving {
+                name: name.to_owned(),
+                part,
+                scalar,
+                word: first + scalar,
+                by: By::Surface(member),
+            });
+            self.moving.extend(words);
+        }
+    }
+
+    /// The same for a program, which may have been compiled elsewhere, for some of these globals.
+    ///
+    /// # Errors
+    /// If it wants others.
+    pub fn of_program(mut self, program: &Program) -> Outcome<Grid> {
+        self.still = self
+            .still
+            .adopt(program.globals())
+            .map_err(Failure::usage)?;
+        let layout = program.globals().clone();
+        self.moving
+            .retain(|moving| layout.member(&moving.name).is_some() && program.reads(&moving.name));
+        for i in 0..self.moving.len() {
+            let Moving {
+                name, part, scalar, ..
+            } = &self.moving[i];
+            let word = self.words(name, *part).0 + scalar;
+            self.moving[i].word = word;
+        }
+        Ok(self)
+    }
+
+    /// Where the middle of a pixel is.
+    fn middle(&self, pixel: usize) -> [f64; 2] {
+        let width = self.size.width() as usize;
+        [pixel % width, pixel / width].map(|i| i as f64 + 0.5)
+    }
+
+    /// The moving words at these pixels, numbered row by row.
+    pub fn planes(&self, pixels: impl Iterator<Item = usize>) -> Planes {
+        let mut planes: Planes = vec![Vec::new(); self.moving.len()];
+        for pixel in pixels {
+            let [x, y] = self.middle(pixel);
+            let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
+            for (moving, plane) in self.moving.iter().zip(&mut planes) {
+                plane.push(match moving.by {
+                    By::Steps([value, ddx, ddy]) => (value + x * ddx + y * ddy) as f32,
+                    By::Surface(member) => {
+                        let hit = hit.as_ref().expect("there is a surface");
+                        hit.0[member][moving.part as usize][moving.scalar] as f32
+                    }
+                });
+            }
+        }
+        planes
+    }
+
+    /// The globals of a batch of the pixels that planes were made for.
+    pub fn batch<'p>(&self, planes: &'p Planes) -> BatchGlobals<'p> {
+        let mut globals = BatchGlobals::same_as(&self.still);
+        for (moving, plane) in self.moving.iter().zip(planes) {
+            globals
+                .plane(&moving.name, moving.part, moving.scalar, plane, 1)
+                .expect("the member is there");
+        }
+        globals
+    }
+
+    /// The globals of one of the pixels that planes were made for.
+    pub fn point(&self, planes: &Planes, at: usize, globals: &mut Globals) {
+        for (moving, plane) in self.moving.iter().zip(planes) {
+            globals.words_mut()[moving.word] = plane[at].to_bits();
+        }
+    }
+
+    /// Globals for [`point`](Grid::point) to fill.
+    pub fn globals(&self) -> Globals {
+        self.still.clone()
+    }
+}

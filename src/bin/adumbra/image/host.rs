@@ -1,0 +1,67 @@
+//! What answers the points of a picture: textures, and a record of the levels and messages that they asked for and gave.
+
+use super::findings::Said;
+use super::textures::Textures;
+use crate::checker::Interrupt;
+use adumbra::{Host, MessageId, SampleRequest, Sampled};
+use std::time::{Duration, Instant};
+
+/// The host of one tile.
+#[derive(Debug)]
+pub struct TileHost<'a> {
+    textures: &'a Textures,
+    interrupt: &'a Interrupt,
+    /// The pixels of the tile, by the numbers of its points.
+    pixels: &'a [usize],
+    point: usize,
+    /// Of each point, the greatest level of its requests; less than 0 without any.
+    pub levels: Vec<f32>,
+    pub said: Said,
+    deadline: Option<Instant>,
+}
+
+impl<'a> TileHost<'a> {
+    /// For the pixels of a tile.
+    pub fn new(
+        textures: &'a Textures,
+        interrupt: &'a Interrupt,
+        pixels: &'a [usize],
+    ) -> TileHost<'a> {
+        TileHost {
+            textures,
+            interrupt,
+            pixels,
+            point: 0,
+            levels: vec![super::view::NO_LEVEL; pixels.len()],
+            said: Said::default(),
+            deadline: None,
+        }
+    }
+
+    /// Gives the points that come next so much time.
+    pub fn begin(&mut self, point: usize, patience: Option<Duration>) {
+        self.point = point;
+        self.deadline = patience.map(|patience| Instant::now() + patience);
+    }
+}
+
+impl Host for TileHost<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        let level = &mut self.levels[self.point];
+        *level = level.max(self.textures.level(request));
+        Sampled::Ready(self.textures.sample(request))
+    }
+
+    fn at_point(&mut self, point: usize) {
+        self.point = point;
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.said.add(self.pixels[self.point], message, args);
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
+        is_late || self.interrupt.is_pressed()
+    }
+}

@@ -1,0 +1,166 @@
+//! `adumbra image FILE -o OUT`: a shader over a grid of pixels.
+
+mod args;
+mod draw;
+mod findings;
+mod grid;
+mod host;
+mod nan;
+mod save;
+mod shown;
+mod surface;
+mod textures;
+mod view;
+mod watch;
+
+pub use args::ImageArgs;
+
+use crate::args::EngineName;
+use crate::checker::Interrupt;
+use crate::load::{Wanted, load};
+use crate::outcome::{Failure, Outcome};
+use crate::report::{self, Format};
+use crate::run::instance;
+use crate::setup::Setup;
+use adumbra::Engine;
+use adumbra_image::{Picture, Png, write_exr, write_png};
+use args::ViewName;
+use draw::{Drawn, Job, TILE, draw};
+use grid::Grid;
+use save::{FileKind, save};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+use textures::Textures;
+use view::Tone;
+
+/// # Errors
+/// If the file is at fault, the usage is, or a point was stopped.
+pub fn image(args: ImageArgs) -> Outcome {
+    let kind = FileKind::of(&args.out)?;
+    let interrupt = Interrupt::default();
+    interrupt.listen().map_err(Failure::usage)?;
+    match args.watch {
+        true => watch::watch(&args, kind, &interrupt),
+        false => render(&args, kind, &interrupt, &mut Vec::new()),
+    }
+}
+
+/// Draws the picture once and writes it. Says in `read` which files it was made from, as far as it came.
+fn render(
+    args: &ImageArgs,
+    kind: FileKind,
+    interrupt: &Interrupt,
+    read: &mut Vec<PathBuf>,
+) -> Outcome {
+    let mut setup = Setup::new(&args.compile)?;
+    if args.compile.engine == EngineName::Auto {
+        setup.engine = Engine::Batch;
+    }
+    let time = time(args)?;
+    let grid = Grid::new(&mut setup, args.size, time, args.surface)?;
+    let derivs = !matches!(args.view, ViewName::Value | ViewName::Lod);
+    let wanted = Wanted {
+        file: &args.file,
+        group: args.group,
+        shader: args.shader.as_deref(),
+        derivs,
+        is_evaluated: true,
+        format: Format::Text,
+        compile: &args.compile,
+    };
+    let (program, sources) = load(&wanted, &setup)?;
+    read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
+    if derivs && program.module().is_none() && program.stats().lanes == 0 {
+        report::message(
+            "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
+        );
+    }
+    let grid = grid.of_program(&program)?;
+    let instance = instance(&args.arguments, &program)?;
+    let shown = shown::shown(&program, args.output.as_deref())?;
+    let textures = Textures::load(&program, &args.textures)?;
+    let job = Job {
+        setup: &setup,
+        instance: &instance,
+        grid: &grid,
+        shown: &shown,
+        view: args.view,
+        textures: &textures,
+        interrupt,
+        threads: args.threads.map_or(0, usize::from),
+    };
+    let start = Instant::now();
+    let drawn = draw(&job, TILE)?;
+    let seconds = start.elapsed().as_secs_f64();
+
+    let mut legend = write(args, kind, &job, &drawn)?;
+    if args.view == ViewName::Nan {
+        legend += &nan::first(&job, &sources, &drawn.pixels).unwrap_or_default();
+    }
+    let width = grid.size().width() as usize;
+    drawn.said.print(&program, width)?;
+    io::stdout().write_all(legend.as_bytes())?;
+    drawn.faults.report(&sources, width);
+    if args.compile.stats {
+        report::stats(&program.stats(), Format::Text);
+        let points = drawn.pixels.len();
+        let rate = points as f64 / seconds;
+        let line = format!("drawing {points} points in {seconds:.3} s, {rate:.0} points/s\n");
+        // There is nowhere to report a failure of standard error to.
+        let _ = anstream::stderr().write_all(line.as_bytes());
+    }
+    match drawn.stopped.as_slice() {
+        [] => Ok(()),
+        stopped => {
+            report::message(&format!(
+                "{} of {} pixels were stopped",
+                stopped.len(),
+                drawn.pixels.len()
+            ));
+            Err(Failure::Reported)
+        }
+    }
+}
+
+/// The time of `--time`; a global of that name has its own.
+fn time(args: &ImageArgs) -> Outcome<f32> {
+    let is_set = args
+        .compile
+        .globals_set
+        .iter()
+        .any(|set| set.name == "time");
+    match (args.time, is_set) {
+        (Some(_), true) => Err(Failure::usage("the global `time` is given twice")),
+        (time, _) => Ok(time.unwrap_or(0.0)),
+    }
+}
+
+/// Writes the file; gives the legend of what it shows.
+fn write(args: &ImageArgs, kind: FileKind, job: &Job<'_>, drawn: &Drawn) -> Outcome<String> {
+    let size = job.grid.size();
+    let channels = view::channels(job.view, job.shown);
+    let tone = Tone {
+        view: job.view,
+        channels,
+        is_linear: args.linear,
+        scale: args.scale,
+    };
+    let colours = tone.colours(size, &drawn.pixels, &drawn.stopped);
+    match kind {
+        FileKind::Png => {
+            let png = Png {
+                size,
+                bytes: &colours.bytes,
+                has_alpha: colours.has_alpha,
+                is_srgb: colours.is_srgb,
+            };
+            save(&args.out, |file| write_png(&png, file))?;
+        }
+        FileKind::Exr => {
+            let picture = Picture::of(size, channels, drawn.pixels.clone());
+            save(&args.out, |file| write_exr(&picture, file))?;
+        }
+    }
+    Ok(colours.legend)
+}

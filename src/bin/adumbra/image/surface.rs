@@ -1,0 +1,112 @@
+//! A piece of surface to draw materials on: it bulges towards the eye and fills the picture. Its shorter side is 2 units long; x goes to the right, y up,
+//! z to the eye.
+
+use adumbra_image::Size;
+
+/// A place in space.
+type Vector = [f64; 3];
+
+/// A vector with its changes per pixel along x and y.
+type Dual = [Vector; 3];
+
+/// z = [`HEIGHT`] − [`BULGE`]·(x² + y²).
+const HEIGHT: f64 = 0.5;
+const BULGE: f64 = 0.25;
+const EYE: Vector = [0.0, 0.0, 4.0];
+
+/// The surface of a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface {
+    middle: [f64; 2],
+    /// Units in space per pixel.
+    step: f64,
+}
+
+/// What a renderer knows of the place that a pixel shows, in the order of [`NAMES`](Hit::NAMES).
+#[derive(Clone, Copy, Debug)]
+pub struct Hit(pub [Dual; 6]);
+
+impl Hit {
+    /// The members of `--globals hit`.
+    pub const NAMES: [&str; 6] = ["uvw", "position", "normal", "gnormal", "I", "tangent"];
+}
+
+impl Surface {
+    /// For a picture of that size.
+    pub fn new(size: Size) -> Surface {
+        let [width, height] = [size.width(), size.height()].map(f64::from);
+        Surface {
+            middle: [width / 2.0, height / 2.0],
+            step: 2.0 / width.min(height),
+        }
+    }
+
+    /// What is seen at that place of the picture, in pixels from its corner.
+    pub fn hit(&self, px: f64, py: f64) -> Hit {
+        let s = self.step;
+        let (x, y) = (s * (px - self.middle[0]), s * (self.middle[1] - py));
+        let uvw = [
+            [0.5 + 0.5 * x, 0.5 + 0.5 * y, 0.0],
+            [0.5 * s, 0.0, 0.0],
+            [0.0, -0.5 * s, 0.0],
+        ];
+        let position = [
+            [x, y, HEIGHT - BULGE * (x * x + y * y)],
+            [s, 0.0, -2.0 * BULGE * x * s],
+            [0.0, -s, 2.0 * BULGE * y * s],
+        ];
+        let normal = normalized([
+            [2.0 * BULGE * x, 2.0 * BULGE * y, 1.0],
+            [2.0 * BULGE * s, 0.0, 0.0],
+            [0.0, -2.0 * BULGE * s, 0.0],
+        ]);
+        let mut from_eye = position;
+        from_eye[0] = std::array::from_fn(|i| position[0][i] - EYE[i]);
+        let tangent = normalized([
+            [1.0, 0.0, -2.0 * BULGE * x],
+            [0.0, 0.0, -2.0 * BULGE * s],
+            [0.0; 3],
+        ]);
+        Hit([uvw, position, normal, normal, normalized(from_eye), tangent])
+    }
+}
+
+fn dot(a: Vector, b: Vector) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// The vector at length 1: what of a change is along it is lost.
+fn normalized([value, dx, dy]: Dual) -> Dual {
+    let length = dot(value, value).sqrt();
+    let unit = value.map(|v| v / length);
+    let change = |d: Vector| {
+        let along = dot(unit, d);
+        std::array::from_fn(|i| (d[i] - unit[i] * along) / length)
+    };
+    [unit, change(dx), change(dy)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_are_the_slopes_of_what_is_seen() {
+        let surface = Surface::new(Size::new(64, 48).unwrap());
+        const STEP: f64 = 1e-4;
+        for (px, py) in [(0.5, 0.5), (31.5, 23.5), (63.5, 10.5)] {
+            let Hit(here) = surface.hit(px, py);
+            for (direction, [dx, dy]) in [[STEP, 0.0], [0.0, STEP]].into_iter().enumerate() {
+                let (Hit(ahead), Hit(behind)) =
+                    (surface.hit(px + dx, py + dy), surface.hit(px - dx, py - dy));
+                for (member, name) in Hit::NAMES.into_iter().enumerate() {
+                    for i in 0..3 {
+                        let slope = (ahead[member][0][i] - behind[member][0][i]) / (2.0 * STEP);
+                        let shadow = here[member][1 + direction][i];
+                        assert!((slope - shadow).abs() < 1e-8, "{name} {i} {slope} {shadow}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The textures of a picture: files, or the checker.
+
+use crate::checker;
+use crate::outcome::{Failure, Outcome};
+use adumbra::{Program, SampleRequest};
+use adumbra_image::{Pyramid, Size, level};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// `--texture NAME=FILE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextureFile {
+    pub name: String,
+    pub file: PathBuf,
+}
+
+impl FromStr for TextureFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TextureFile, String> {
+        let (name, file) = text.split_once('=').ok_or("there is no `=`")?;
+        match name.trim().is_empty() || file.is_empty() {
+            true => Err("a texture is given as NAME=FILE".to_owned()),
+            false => Ok(TextureFile {
+                name: name.trim().to_owned(),
+                file: file.into(),
+            }),
+        }
+    }
+}
+
+/// One for each texture of a program.
+#[derive(Clone, Debug)]
+pub struct Textures(Vec<Option<Arc<Pyramid>>>);
+
+/// The checker is as fine as you like; levels are chosen as if it had so many texels along each side.
+pub const CHECKER_SIDE: u64 = 256;
+
+impl Textures {
+    /// The files that are given; every other texture is the checker.
+    ///
+    /// # Errors
+    /// If the program has no texture of a name, a name is given twice, or a file cannot be read.
+    pub fn load(program: &Program, files: &[TextureFile]) -> Outcome<Textures> {
+        let names = program.textures();
+        let mut textures = vec![None; names.len()];
+        for TextureFile { name, file } in files {
+            let Some(at) = names.iter().position(|other| other == name) else {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                return Err(Failure::usage(match names.as_slice() {
+                    [] => format!("there is no texture `{name}`: the shader has none"),
+                    names => format!("there is no texture `{name}`, only {}", names.join(", ")),
+                }));
+            };
+            if textures[at].is_some() {
+                let twice = format!("the texture `{name}` is given twice");
+                return Err(Failure::Usage(twice));
+            }
+            let picture = adumbra_image::read(file).map_err(|error| {
+                Failure::usage(format!(
+                    "cannot read the texture {}: {error}",
+                    file.display()
+                ))
+            })?;
+            textures[at] = Some(Arc::new(Pyramid::new(picture)));
+        }
+        Ok(Textures(textures))
+    }
+
+    /// The colour that a request is answered with.
+    pub fn sample(&self, request: &SampleRequest) -> [f32; 4] {
+        let at = [request.u, request.v];
+        match (&self.0[request.texture.index()], request.level) {
+            (None, _) => checker::field(request.u.into(), request.v.into()),
+            (Some(pyramid), Some(level)) => pyramid.sample_level(at, level),
+            (Some(pyramid), None) => {
+                let (dx, dy) = steps(request);
+                pyramid.sample(at, dx, dy)
+            }
+        }
+    }
+
+    /// The level that a request is answered from.
+    pub fn level(&self, request: &SampleRequest) -> f32 {
+        let checker = Size::new(CHECKER_SIDE, CHECKER_SIDE).expect("it has pixels");
+        let size = match &self.0[request.texture.index()] {
+            Some(pyramid) => pyramid.size(),
+            None => checker,
+        };
+        match request.level {
+            // NaN is the finest.
+            Some(level) => level
+                .max(0.0)
+                .min(size.width().max(size.height()).ilog2() as f32),
+            None => {
+                let (dx, dy) = steps(request);
+                level(size, dx, dy)
+            }
+        }
+    }
+}
+
+/// How the place moves along x and along y.
+fn steps(request: &SampleRequest) -> ([f32; 2], [f32; 2]) {
+    ([request.dudx, request.dvdx], [request.dudy, request.dvdy])
+}

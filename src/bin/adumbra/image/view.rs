@@ -1,0 +1,292 @@
+//! What is seen of a pixel, and the colours that it gets in a PNG file. EXR files get the numbers as they are.
+
+use super::args::ViewName;
+use super::shown::Shown;
+use adumbra::{HumanFloat, Part};
+use adumbra_image::{Size, srgb};
+use std::fmt::Write;
+
+/// The level of a pixel that asked no texture.
+pub const NO_LEVEL: f32 = -1.0;
+
+/// The part of the pixels whose derivatives fit into the range of greys: the others are black or white, so that an edge does not make all else grey.
+const WITHIN: f64 = 0.99;
+
+/// What the view `nan` says of a pixel.
+pub const FINE: f32 = 0.0;
+pub const BAD_DERIVATIVE: f32 = 1.0;
+pub const INFINITE: f32 = 2.0;
+pub const NAN: f32 = 3.0;
+
+/// The colours of levels, from the finest on; the last stands for all beyond.
+const LEVELS: [[u8; 3]; 9] = [
+    [0x1b, 0x2f, 0x8f],
+    [0x2a, 0x7f, 0xd4],
+    [0x35, 0xb8, 0xb0],
+    [0x4f, 0xb8, 0x4a],
+    [0xc9, 0xd1, 0x3b],
+    [0xf0, 0xa0, 0x2c],
+    [0xe2, 0x50, 0x2a],
+    [0xa0, 0x18, 0x28],
+    [0xff, 0xff, 0xff],
+];
+const WITHOUT_TEXTURE: [u8; 3] = [0x28, 0x28, 0x28];
+
+/// The colour of pixels whose points were stopped.
+pub const STOPPED: [u8; 3] = [0xff, 0x00, 0xff];
+
+const NAN_COLOUR: [u8; 3] = [0xff, 0x00, 0x00];
+const INFINITE_COLOUR: [u8; 3] = [0xff, 0xd0, 0x00];
+const BAD_DERIVATIVE_COLOUR: [u8; 3] = [0x20, 0x60, 0xff];
+
+/// What is known of a pixel.
+pub struct Seen<'a, F> {
+    pub shown: &'a Shown,
+    /// The word of a part of a channel.
+    pub at: F,
+    /// The greatest level of its texture requests.
+    pub level: f32,
+}
+
+impl<F: Fn(Part, usize) -> u32> Seen<'_, F> {
+    fn number(&self, part: Part, channel: usize) -> f32 {
+        let word = (self.at)(part, channel);
+        match part {
+            Part::Value => self.shown.number(word),
+            // What is no float has none, and its words are 0.
+            _ => f32::from_bits(word),
+        }
+    }
+
+    fn all(&self, number: impl Fn(usize) -> f32) -> [f32; 4] {
+        let channels = self.shown.channels;
+        std::array::from_fn(|i| if i < channels { number(i) } else { 0.0 })
+    }
+
+    /// The numbers of a view.
+    pub fn by(&self, view: ViewName) -> [f32; 4] {
+        match view {
+            ViewName::Value => self.all(|i| self.number(Part::Value, i)),
+            ViewName::Ddx => self.all(|i| self.number(Part::Ddx, i)),
+            ViewName::Ddy => self.all(|i| self.number(Part::Ddy, i)),
+            ViewName::Width => {
+                self.all(|i| self.number(Part::Ddx, i).abs() + self.number(Part::Ddy, i).abs())
+            }
+            ViewName::Lod => [self.level, 0.0, 0.0, 0.0],
+            ViewName::Nan => {
+                let values = self.all(|i| self.number(Part::Value, i));
+                let [dx, dy] =
+                    [Part::Ddx, Part::Ddy].map(|part| self.all(|i| self.number(part, i)));
+                let verdict = if values.iter().any(|x| x.is_nan()) {
+                    NAN
+                } else if values.iter().any(|x| x.is_infinite()) {
+                    INFINITE
+                } else if dx.iter().chain(&dy).any(|x| !x.is_finite()) {
+                    BAD_DERIVATIVE
+                } else {
+                    FINE
+                };
+                let colours = &values[..self.shown.channels.min(3)];
+                let mean = colours.iter().sum::<f32>() / colours.len() as f32;
+                [verdict, mean, 0.0, 0.0]
+            }
+        }
+    }
+}
+
+/// Channels that a view has in an EXR file.
+pub fn channels(view: ViewName, shown: &Shown) -> usize {
+    match view {
+        ViewName::Lod | ViewName::Nan => 1,
+        _ => shown.channels,
+    }
+}
+
+/// The bytes of a PNG file.
+#[derive(Debug)]
+pub struct Colours {
+    pub bytes: Vec<u8>,
+    pub has_alpha: bool,
+    pub is_srgb: bool,
+    /// What they mean, for people.
+    pub legend: String,
+}
+
+/// How numbers become colours.
+#[derive(Clone, Copy, Debug)]
+pub struct Tone {
+    pub view: ViewName,
+    pub channels: usize,
+    /// Whether values are written as they are, not by the curve of sRGB.
+    pub is_linear: bool,
+    /// The derivative that is white; if nothing, one that suits the picture.
+    pub scale: Option<f32>,
+}
+
+impl Tone {
+    /// The colours of a picture.
+    pub fn colours(&self, size: Size, pixels: &[[f32; 4]], stopped: &[usize]) -> Colours {
+        let scale = self.scale(pixels);
+        let mut bytes: Vec<[u8; 4]> = pixels
+            .iter()
+            .map(|pixel| self.colour(pixel, scale))
+            .collect();
+        for &pixel in stopped {
+            let [r, g, b] = STOPPED;
+            bytes[pixel] = [r, g, b, 0xff];
+        }
+        let has_alpha = self.view == ViewName::Value && self.channels == 4;
+        Colours {
+            bytes: match has_alpha {
+                true => bytes.into_flattened(),
+                false => bytes.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).collect(),
+            },
+            has_alpha,
+            is_srgb: self.view == ViewName::Value && !self.is_linear,
+            legend: self.legend(size, pixels, scale),
+        }
+    }
+
+    /// The derivative that is white.
+    fn scale(&self, pixels: &[[f32; 4]]) -> f32 {
+        let is_scaled = matches!(self.view, ViewName::Ddx | ViewName::Ddy | ViewName::Width);
+        if let (true, None) = (is_scaled, self.scale) {
+            let numbers = pixels.iter().flat_map(|pixel| &pixel[..self.channels]);
+            let mut sizes: Vec<f32> = numbers.map(|x| x.abs()).filter(|x| x.is_finite()).collect();
+            if sizes.is_empty() {
+                return 1.0;
+            }
+            let at = ((sizes.len() - 1) as f64 * WITHIN).ceil() as usize;
+            let (_, &mut within, beyond) = sizes.select_nth_unstable_by(at, f32::total_cmp);
+            // Where most of a picture is flat, the little that is not counts.
+            let scale = match within > 0.0 {
+                true => within,
+                false => beyond.iter().copied().fold(0.0, f32::max),
+            };
+            return if scale > 0.0 { scale } else { 1.0 };
+        }
+        self.scale.unwrap_or(1.0)
+    }
+
+    fn colour(&self, pixel: &[f32; 4], scale: f32) -> [u8; 4] {
+        let [r, g, b] = match self.view {
+            ViewName::Value => self.rgb(pixel, 0.0, |x| {
+                let clamped = unit(x);
+                byte(match self.is_linear {
+                    true => clamped,
+                    false => srgb::from_linear(clamped),
+                })
+            }),
+            ViewName::Ddx | ViewName::Ddy => self.rgb(pixel, 0.0, |x| {
+                byte(unit_of(0.5 + 0.5 * f64::from(x) / f64::from(scale)))
+            }),
+            ViewName::Width => self.rgb(pixel, 0.0, |x| {
+                byte(unit_of(f64::from(x) / f64::from(scale)))
+            }),
+            ViewName::Lod => of_level(pixel[0]),
+            ViewName::Nan => match pixel[0] {
+                NAN => NAN_COLOUR,
+                INFINITE => INFINITE_COLOUR,
+                BAD_DERIVATIVE => BAD_DERIVATIVE_COLOUR,
+                _ => [byte(0.3 * srgb::from_linear(unit(pixel[1]))); 3],
+            },
+        };
+        let alpha = match self.channels {
+            4 => byte(unit(pixel[3])),
+            _ => 0xff,
+        };
+        [r, g, b, alpha]
+    }
+
+    /// One channel is grey; of two, blue has none.
+    fn rgb(&self, pixel: &[f32; 4], none: f32, tone: impl Fn(f32) -> u8) -> [u8; 3] {
+        match self.channels {
+            1 => [tone(pixel[0]); 3],
+            2 => [tone(pixel[0]), tone(pixel[1]), tone(none)],
+            _ => [0, 1, 2].map(|i| tone(pixel[i])),
+        }
+    }
+
+    fn legend(&self, size: Size, pixels: &[[f32; 4]], scale: f32) -> String {
+        let scale = HumanFloat(scale);
+        match self.view {
+            ViewName::Value => String::new(),
+            ViewName::Ddx | ViewName::Ddy => {
+                format!("black -{scale} per pixel, grey 0, white {scale}\n")
+            }
+            ViewName::Width => format!("black 0, white {scale} per pixel\n"),
+            ViewName::Lod => level_legend(pixels),
+            ViewName::Nan => nan_legend(size, pixels),
+        }
+    }
+}
+
+/// The number moved into 0 to 1; 0 if it is none.
+fn unit(x: f32) -> f64 {
+    unit_of(x.into())
+}
+
+fn unit_of(x: f64) -> f64 {
+    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
+}
+
+fn byte(unit: f64) -> u8 {
+    (unit * 255.0).round() as u8
+}
+
+/// Between the colours of the two whole levels.
+fn of_level(level: f32) -> [u8; 3] {
+    if level == NO_LEVEL {
+        return WITHOUT_TEXTURE;
+    }
+    let last = LEVELS.len() - 1;
+    let finer = (level as usize).min(last);
+    let coarser = (finer + 1).min(last);
+    let between = f64::from(level.fract());
+    std::array::from_fn(|i| {
+        let [a, b] = [finer, coarser].map(|level| f64::from(LEVELS[level][i]));
+        (a + (b - a) * between).round() as u8
+    })
+}
+
+/// The colours of the levels that occur.
+fn level_legend(pixels: &[[f32; 4]]) -> String {
+    let mut legend = String::new();
+    let mut line = |name: &str, [r, g, b]: [u8; 3], count: usize| {
+        writeln!(legend, "{name:<10} #{r:02x}{g:02x}{b:02x}  {count} pixels").expect("memory");
+    };
+    let last = LEVELS.len() - 1;
+    for (level, colour) in LEVELS.into_iter().enumerate() {
+        // Rounded to the nearest level.
+        let is_near = |x: f32| x != NO_LEVEL && (x.round() as usize).min(last) == level;
+        let count = pixels.iter().filter(|pixel| is_near(pixel[0])).count();
+        let name = match level == last {
+            true => format!("level {level}+"),
+            false => format!("level {level}"),
+        };
+        line(&name, colour, count);
+    }
+    let without = pixels.iter().filter(|pixel| pixel[0] == NO_LEVEL).count();
+    line("no texture", WITHOUT_TEXTURE, without);
+    legend
+}
+
+/// How many pixels are no numbers, and the first of each kind.
+fn nan_legend(size: Size, pixels: &[[f32; 4]]) -> String {
+    let mut legend = String::new();
+    for (verdict, name) in [
+        (NAN, "NaN (red)"),
+        (INFINITE, "infinite (yellow)"),
+        (BAD_DERIVATIVE, "derivative NaN or infinite (blue)"),
+    ] {
+        let count = pixels.iter().filter(|pixel| pixel[0] == verdict).count();
+        write!(legend, "{name}: {count} pixels").expect("memory");
+        if let Some(first) = pixels.iter().position(|pixel| pixel[0] == verdict) {
+            let width = size.width() as usize;
+            let (x, y) = (first % width, first / width);
+            write!(legend, ", the first at ({x}, {y})").expect("memory");
+        }
+        legend.push('\n');
+    }
+    legend
+}

@@ -1,0 +1,81 @@
+//! `--watch`: draws again whenever a file changes that the picture was made from. A picture that cannot be drawn leaves the last one as it is.
+
+use super::args::ImageArgs;
+use super::render;
+use super::save::FileKind;
+use crate::checker::Interrupt;
+use crate::files;
+use crate::input;
+use crate::outcome::{Failure, Outcome};
+use crate::report;
+use adumbra::Sources;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+/// How long it waits before it looks again.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// What tells one state of a file from the next.
+type Stamp = (SystemTime, u64);
+
+/// Draws until somebody presses Ctrl-C.
+///
+/// # Errors
+/// If the usage is at fault before anything was drawn, or what is printed cannot be written.
+pub fn watch(args: &ImageArgs, kind: FileKind, interrupt: &Interrupt) -> Outcome {
+    if args.file.as_os_str() == "-" {
+        return Err(Failure::usage("standard input cannot be watched"));
+    }
+    // All files that it was ever made from: one that is not included now may be tomorrow.
+    let mut seen: BTreeMap<PathBuf, Option<Stamp>> = BTreeMap::new();
+    let mut is_first = true;
+    loop {
+        // Before they are read, so that no change is missed while drawing.
+        for path in files_of(args) {
+            seen.insert(path, None);
+        }
+        seen.iter_mut().for_each(|(path, seen)| *seen = stamp(path));
+        let mut read = Vec::new();
+        match render(args, kind, interrupt, &mut read) {
+            Ok(()) => report::message(&format!("wrote {}", args.out.display())),
+            Err(Failure::Usage(why)) if !is_first => report::message(&why),
+            Err(Failure::Reported) => {}
+            Err(other) => return Err(other),
+        }
+        is_first = false;
+        for path in read {
+            let stamp = stamp(&path);
+            seen.entry(path).or_insert(stamp);
+        }
+        // What is gone for a moment is being written.
+        let is_changed = |(path, seen): (&PathBuf, &Option<Stamp>)| {
+            stamp(path).is_some_and(|now| Some(now) != *seen)
+        };
+        while !seen.iter().any(is_changed) {
+            if interrupt.is_pressed() {
+                return Ok(());
+            }
+            thread::sleep(PERIOD);
+        }
+    }
+}
+
+/// The files that the command line names, and what they include as far as that can be found out.
+fn files_of(args: &ImageArgs) -> Vec<PathBuf> {
+    let textures = args.textures.iter().map(|texture| texture.file.clone());
+    let mut files: Vec<PathBuf> = [args.file.clone()].into_iter().chain(textures).collect();
+    let text = input::bytes(&args.file).ok();
+    let text = text.and_then(|(name, bytes)| Some((input::text(&name, bytes).ok()?, name)));
+    let sources = text.and_then(|(text, name)| files::including(Sources::new(name, text)).ok());
+    if let Some(sources) = sources {
+        files.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
+    }
+    files
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = path.metadata().ok()?;
+    Some((found.modified().ok()?, found.len()))
+}
