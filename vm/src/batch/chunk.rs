@@ -44,8 +44,10 @@ pub(super) struct Chunk {
     pub(super) waits: Box<[u64]>,
     /// The least of these positions.
     pub(super) next: u64,
-    /// Steps that each point has left, less what the group has taken since it was formed.
+    /// Steps that each point has left, less what the group has taken since it was formed; not written while they are `alike`.
     steps: Box<[u64]>,
+    /// Nobody waits, and each point of the group has the steps that are the `least`.
+    alike: bool,
     /// What the group has taken.
     owed: u64,
     /// No point of the group has fewer steps, but for what is owed.
@@ -95,6 +97,7 @@ impl Chunk {
             waits: vec![DONE; padded].into_boxed_slice(),
             next: DONE,
             steps: vec![0; padded].into_boxed_slice(),
+            alike: false,
             owed: 0,
             least: 0,
             elements: vec![0; depth + 1].into_boxed_slice(),
@@ -126,6 +129,7 @@ impl Chunk {
             waits,
             next: _,
             steps,
+            alike: _,
             owed: _,
             least: _,
             elements,
@@ -160,7 +164,7 @@ impl Chunk {
     /// All of so many points stand before a step, with nothing taken.
     pub(super) fn begin(&mut self, points: usize, entry: usize) {
         self.group.begin(points);
-        self.steps[..points].fill(self.limits.steps);
+        self.alike = true;
         self.elements[0] = self.limits.array_elements;
         self.owed = 0;
         self.least = self.limits.steps;
@@ -214,6 +218,7 @@ impl Chunk {
 
     /// Points of the group wait at a step: of each pack those whose bits are set.
     pub(super) fn part(&mut self, waiting: &[u16], step: usize) {
+        self.tell_apart();
         let position = Chunk::position(self.depth, step);
         for (pack, &bits) in waiting.iter().enumerate() {
             for point in self.group.points_of(pack, bits) {
@@ -227,10 +232,14 @@ impl Chunk {
 
     /// The group waits where it is, and whoever is to run runs: at the least position. `false` if nobody is left.
     pub(super) fn switch(&mut self) -> bool {
-        let position = Chunk::position(self.depth, self.at);
-        for point in self.group.iter() {
-            self.waits[point] = position;
-            self.steps[point] -= self.owed;
+        if self.group.points > 0 {
+            self.tell_apart();
+            let position = Chunk::position(self.depth, self.at);
+            for point in self.group.iter() {
+                self.waits[point] = position;
+                self.steps[point] -= self.owed;
+            }
+            self.next = self.next.min(position);
         }
         self.next_group()
     }
@@ -238,27 +247,42 @@ impl Chunk {
     /// Whoever is to run runs; nobody runs before.
     fn next_group(&mut self) -> bool {
         self.owed = 0;
-        if self.next == DONE && self.group.points == 0 {
-            return false;
-        }
-        let points = self.results.points;
-        let least = self.waits[..points].iter().copied().min();
-        let position = least.unwrap_or(DONE);
-        let waits = &mut self.waits;
+        let position = self.next;
         if position == DONE {
             self.group.clear();
             return false;
         }
-        self.group.choose(|point| waits[point] == position);
-        self.least = u64::MAX;
-        for point in self.group.iter() {
-            waits[point] = DONE;
-            self.least = self.least.min(self.steps[point]);
-        }
-        self.next = waits[..points].iter().copied().min().unwrap_or(DONE);
+        let Chunk {
+            group,
+            waits,
+            steps,
+            ..
+        } = self;
+        let (mut next, mut least) = (DONE, u64::MAX);
+        group.choose(|point| {
+            let wait = &mut waits[point];
+            let is_next = *wait == position;
+            match is_next {
+                true => {
+                    *wait = DONE;
+                    least = least.min(steps[point]);
+                }
+                false => next = next.min(*wait),
+            }
+            is_next
+        });
+        self.next = next;
+        self.least = least;
         self.depth = (u32::MAX - (position >> 32) as u32) as usize;
         self.at = position as u32 as usize;
         true
+    }
+
+    /// From now on points have steps of their own.
+    fn tell_apart(&mut self) {
+        if std::mem::take(&mut self.alike) {
+            self.steps[..self.results.points].fill(self.least);
+        }
     }
 
     /// The group enters a function.
@@ -286,7 +310,10 @@ impl Chunk {
 
     /// Steps that a point of the group has left.
     pub(super) fn steps_left(&self, point: usize) -> u64 {
-        self.steps[point] - self.owed
+        match self.alike {
+            true => self.least - self.owed,
+            false => self.steps[point] - self.owed,
+        }
     }
 
     /// Where the group's step comes from.
@@ -318,6 +345,7 @@ impl Chunk {
 
     /// Accounts for what is owed, of which `now` is not taken yet, and for what each point takes now.
     fn take_exactly(&mut self, now: u64, taken: impl Fn(usize) -> u64, span: Span) {
+        self.tell_apart();
         let before = self.owed - now;
         self.owed = 0;
         self.least = u64::MAX;

@@ -89,7 +89,7 @@ impl Group {
     }
 
     /// Those of the chunk's points that fit.
-    pub(super) fn choose(&mut self, fits: impl Fn(usize) -> bool) {
+    pub(super) fn choose(&mut self, mut fits: impl FnMut(usize) -> bool) {
         for (pack, (active, &live)) in self.active.iter_mut().zip(&self.live).enumerate() {
             *active = 0;
             for lane in 0..self.lanes {
@@ -111,7 +111,10 @@ impl Group {
     /// Nobody runs.
     pub(super) fn clear(&mut self) {
         self.active.fill(0);
-        self.list();
+        self.full.clear();
+        self.partial.clear();
+        self.partial_active.clear();
+        self.points = 0;
     }
 
     fn list(&mut self) {

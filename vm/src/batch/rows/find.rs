@@ -70,16 +70,32 @@ const fn two(a: u8, b: u8) -> u8 {
     a | b << 2
 }
 
+/// The shapes of three operands.
+const fn three(a: u8, b: u8, c: u8) -> u8 {
+    two(a, b) | c << 4
+}
+
 impl OpVisitor for FindRow<'_> {
     type Out = Routines;
 
     fn float<R: Row<N>, const N: usize>(self) -> Routines {
         let (level, bits) = (self.level, self.bits());
         // What is not wanted is not compiled.
-        let full = if const { R::INFO.long || N > 2 } {
+        let full = if const { R::INFO.long || N > 3 } {
             None
         } else if const { N == 1 } {
             find_shapes!(level, bits, float_full::<R, N>: VARYING, DUAL,)
+        } else if const { N == 3 } {
+            // All alike, between or by constants, and chosen by a truth value.
+            find_shapes!(level, bits, float_full::<R, N>:
+                three(VARYING, VARYING, VARYING),
+                three(VARYING, UNIFORM, UNIFORM),
+                three(UNIFORM, UNIFORM, VARYING),
+                three(DUAL, DUAL, DUAL),
+                three(DUAL, UNIFORM, UNIFORM),
+                three(UNIFORM, UNIFORM, DUAL),
+                three(VARYING, DUAL, DUAL),
+            )
         } else {
             find_shapes!(level, bits, float_full::<R, N>:
                 two(VARYING, VARYING),
@@ -98,10 +114,13 @@ impl OpVisitor for FindRow<'_> {
 
     fn word<R: WordRow<N>, const N: usize>(self) -> Routines {
         let (level, bits) = (self.level, self.bits());
-        let full = if const { N > 2 } {
-            None
-        } else if const { N == 1 } {
+        let full = if const { N == 1 } {
             find_shapes!(level, bits, word_full::<R, N>: VARYING,)
+        } else if const { N == 3 } {
+            find_shapes!(level, bits, word_full::<R, N>:
+                three(VARYING, VARYING, VARYING),
+                three(VARYING, UNIFORM, UNIFORM),
+            )
         } else {
             find_shapes!(level, bits, word_full::<R, N>:
                 two(VARYING, VARYING),
