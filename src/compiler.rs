@@ -151,7 +151,7 @@ impl Compiler {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 match lower(&checked.program, &interner, FunctionId(i as u32)) {
-                    Ok(module) => news.extend(self.origins(&module).warnings),
+                    Ok(module) => news.extend(self.findings(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
             }
@@ -304,6 +304,9 @@ impl Compiler {
     /// Every error that was found.
     pub fn ir_after(&self, sources: &Sources, pass: &str) -> Result<Option<String>, Findings> {
         let module = self.front_of(sources, Main::Expression)?.module;
+        let module = self
+            .derived(module)
+            .map_err(|found| Findings::new(found, sources))?;
         let options = PassOptions {
             output_shadows: true,
             ..self.pass_options()
@@ -325,7 +328,32 @@ impl Compiler {
 
     /// Where shaders ask for derivatives that count as 0.
     pub(crate) fn origins(&self, module: &Module) -> Origins {
-        passes::origins(module, self.layout.without_shadows())
+        match self.options.derivatives {
+            // Neighbours differ in textures and derivatives, too: nothing counts as 0.
+            Derivatives::Quad(_) => Origins {
+                second_order: vec![false; module.entry().results.len()],
+                ..Origins::default()
+            },
+            _ => passes::origins(module, self.layout.without_shadows()),
+        }
+    }
+
+    /// What is to be said about the derivatives of a module that was lowered.
+    pub(crate) fn findings(&self, module: &Module) -> Vec<Diagnostic> {
+        match self.options.derivatives {
+            Derivatives::Quad(rule) => passes::quads(module.clone(), rule)
+                .err()
+                .unwrap_or_default(),
+            _ => self.origins(module).warnings,
+        }
+    }
+
+    /// A lowered module as passes take it.
+    fn derived(&self, module: Module) -> Result<Module, Vec<Diagnostic>> {
+        match self.options.derivatives {
+            Derivatives::Quad(rule) => passes::quads(module, rule),
+            Derivatives::Dual | Derivatives::Off => Ok(module),
+        }
     }
 
     fn pass_options(&self) -> PassOptions {
@@ -377,6 +405,13 @@ impl Compiler {
             }
             OutputShadows::AsOptionsSay => {}
         }
+        let module = match self.derived(module) {
+            Ok(module) => module,
+            Err(found) => {
+                warnings.extend(found);
+                return Err(Findings::new(warnings, sources));
+            }
+        };
         let lower = clock.lap();
         match back(module, options) {
             Ok(back) => {

@@ -12,8 +12,10 @@ use adumbra_ir::Diagnostic;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
 };
+use adumbra_ir::quad::Corner;
 use adumbra_vm::{Outcome, PointMachine};
 pub(crate) use parked::Home;
+use quad::QuadMachine;
 use reference::Reference;
 use single::Single;
 use std::fmt;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 
 pub(crate) mod output;
 mod parked;
+mod quad;
 pub(crate) mod reference;
 mod single;
 
@@ -45,6 +48,8 @@ pub enum Engine {
 pub enum NoEngine {
     /// The reference engine was asked for, but a program that was loaded has only bytecode.
     Reference,
+    /// The batch engine was asked for, but the program's points are evaluated in quads, which it does not know yet.
+    QuadsInBatch,
     /// The batch engine is to use instructions that are not there.
     Simd(NoSimd),
 }
@@ -54,6 +59,9 @@ impl fmt::Display for NoEngine {
         match self {
             NoEngine::Reference => f.write_str(
                 "the engine `reference` needs source text; this program was loaded as bytecode",
+            ),
+            NoEngine::QuadsInBatch => f.write_str(
+                "derivatives by quads are not built yet for the engine `batch`; `point` has them",
             ),
             NoEngine::Simd(no) => no.fmt(f),
         }
@@ -102,6 +110,8 @@ enum Machine {
     Reference(Box<Reference>),
     Point(Box<PointMachine>),
     Batch(Box<Single>),
+    /// Four points, by either of the first two.
+    Quad(Box<QuadMachine>),
 }
 
 impl fmt::Debug for Evaluator {
@@ -123,15 +133,21 @@ impl Evaluator {
     ///
     /// # Errors
     /// If the engine is the reference and the program was loaded from bytecode, or the engine is that for batches and the environment names
-    /// instructions that are not there.
+    /// instructions that are not there, or the program's points are evaluated in quads.
     pub fn with(
         instance: &Instance,
         engine: Engine,
         limits: Limits,
     ) -> Result<Evaluator, NoEngine> {
+        let quad = instance.program().bytecode().quad();
         let machine = match engine {
             Engine::Reference if instance.program().module().is_none() => {
                 return Err(NoEngine::Reference);
+            }
+            Engine::Reference | Engine::Point if let Some(rule) = quad => {
+                let by_reference = engine == Engine::Reference;
+                let quad = QuadMachine::new(instance, rule, limits, by_reference);
+                Machine::Quad(Box::new(quad))
             }
             Engine::Reference => Machine::Reference(Box::new(Reference::new(instance, limits))),
             Engine::Point => {
@@ -139,7 +155,7 @@ impl Evaluator {
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
             }
             Engine::Batch => {
-                let single = Single::new(instance, limits).map_err(NoEngine::Simd)?;
+                let single = Single::new(instance, limits)?;
                 Machine::Batch(Box::new(single))
             }
         };
@@ -159,6 +175,10 @@ impl Evaluator {
     /// [`Globals`](crate::Globals). Texture requests go to the host in the order in which they are executed. What comes out stays readable until
     /// the next evaluation. A point that waits here is given up.
     ///
+    /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), the point is the upper left one of its quad. Its
+    /// neighbours are helpers: their globals are its own plus their derivatives, and nothing is seen of them but that the host is asked for
+    /// what they sample ([`Host::sample_for_helper`]).
+    ///
     /// # Panics
     /// If the globals are laid out otherwise than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
@@ -170,15 +190,78 @@ impl Evaluator {
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
             Machine::Batch(single) => single.run(globals, instance.inputs(), host),
             Machine::Reference(reference) => reference.run(instance, globals, host),
+            Machine::Quad(quad) => quad.run_alone(instance, globals, host),
         }
     }
 
-    /// What the point asks that waits here, because the host answered [`Pending`](Sampled::Pending).
+    /// Evaluates the four points of a quad, row by row from the upper left one. Those that are no `helpers` are points like any other; helpers
+    /// complete a quad at an edge. What came out is read of one of them after the other: [`show`](Evaluator::show).
+    ///
+    /// ```
+    /// use adumbra::*;
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
+    /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
+    /// let program = Compiler::new(layout).with_options(options).compile(&sources)?;
+    ///
+    /// let quad = [8.5, 9.5, 8.5, 9.5].map(|x| {
+    ///     let mut globals = Globals::new(program.globals());
+    ///     globals.set("x", x, 0.0, 0.0).map(|()| globals)
+    /// });
+    /// let [a, b, c, d] = quad;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate_quad([&a?, &b?, &c?, &d?], [false; 4], &mut NoTextures);
+    /// for corner in Corner::ALL {
+    ///     evaluator.show(corner);
+    ///     let o = evaluator.get::<f32>("o")?;
+    ///     assert_eq!((o.ddx, o.ddy), (18.0, 0.0));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the program's points are not evaluated in quads, or the globals are laid out otherwise than the program's.
+    pub fn evaluate_quad<G: PointGlobals>(
+        &mut self,
+        globals: [&G; 4],
+        helpers: [bool; 4],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        let instance = &self.home.instance;
+        let layout = instance.program().globals();
+        let globals = globals.map(|globals| {
+            let globals = globals.words_as(layout);
+            globals.expect("the globals are laid out as the program's")
+        });
+        match &mut self.machine {
+            Machine::Quad(quad) => quad.run(instance, globals, helpers, host),
+            _ => panic!("the program's points are evaluated in quads"),
+        }
+    }
+
+    /// Says of which point of the quad is read from here on, until the next evaluation, which shows the upper left one; gives how far that
+    /// point came.
+    ///
+    /// # Panics
+    /// If the program's points are not evaluated in quads.
+    pub fn show(&mut self, corner: Corner) -> Outcome {
+        match &mut self.machine {
+            Machine::Quad(quad) => {
+                quad.shown = corner;
+                quad.outcome(corner)
+            }
+            _ => panic!("the program's points are evaluated in quads"),
+        }
+    }
+
+    /// What the point asks that waits here, because the host answered [`Pending`](Sampled::Pending). In a quad several may wait; this is
+    /// the first.
     pub fn request(&self) -> Option<&SampleRequest> {
         match &self.machine {
             Machine::Point(machine) => machine.request(),
             Machine::Batch(single) => single.waiting.as_ref()?.request(),
-            Machine::Reference(reference) => reference.waiting.as_ref().map(|w| w.request()),
+            Machine::Reference(reference) => reference.waiting.as_ref()?.request(),
+            Machine::Quad(quad) => quad.request(),
         }
     }
 
@@ -194,11 +277,12 @@ impl Evaluator {
             Machine::Reference(reference) => {
                 reference.answer(self.home.instance.program(), texel, host)
             }
+            Machine::Quad(quad) => quad.answer(self.home.instance.program(), texel, host),
         }
     }
 
     /// Moves the point that waits out of the evaluator, which is then free for other points. Allocates only while there is no memory left by earlier
-    /// parked points.
+    /// parked points; a quad takes its machines with it, and always allocates.
     ///
     /// ```
     /// use adumbra::*;
@@ -245,6 +329,10 @@ impl Evaluator {
                 return Ok(ParkedPoint::of_memory(&self.home, parked));
             }
             Machine::Reference(reference) => self.home.keep(reference)?,
+            Machine::Quad(quad) => {
+                assert!(quad.request().is_some(), "a point waits");
+                self.home.exchange(quad)?
+            }
         };
         Ok(ParkedPoint::new(&self.home, state))
     }
@@ -271,6 +359,7 @@ impl Evaluator {
             Machine::Point(machine) => machine.memory(),
             Machine::Batch(single) => single.memory(),
             Machine::Reference(reference) => reference.memory(),
+            Machine::Quad(quad) => quad.memory(),
         };
         size_of::<Evaluator>() + machine + self.home.memory()
     }
@@ -338,6 +427,7 @@ impl Evaluator {
     fn arena(&self) -> &ClosureArena {
         match &self.machine {
             Machine::Reference(reference) => &reference.closures,
+            Machine::Quad(quad) => quad.closures(),
             Machine::Point(machine) => machine.closures(),
             Machine::Batch(single) => single.closures(),
         }
@@ -358,6 +448,7 @@ impl Evaluator {
     pub fn faults(&self) -> &Faults {
         match &self.machine {
             Machine::Reference(reference) => &reference.faults,
+            Machine::Quad(quad) => quad.faults(),
             Machine::Point(machine) => machine.faults(),
             Machine::Batch(single) => single.faults(),
         }
@@ -379,6 +470,7 @@ impl Evaluator {
     pub fn words(&self) -> &[u32] {
         match &self.machine {
             Machine::Reference(reference) => &reference.outputs,
+            Machine::Quad(quad) => quad.outputs(),
             Machine::Point(machine) => machine.outputs(),
             Machine::Batch(single) => &single.outputs,
         }

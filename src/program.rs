@@ -9,6 +9,7 @@ use crate::value::{HostValue, View};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::module::{Input, Message, Output};
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
+use adumbra_ir::quad::Quad;
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Code, Diagnostic, Module, Scalar, Span, Type};
 use adumbra_vm::Bytecode;
@@ -124,6 +125,20 @@ impl Program {
     /// Warnings of the compilation.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// By which rule points take their derivatives from their neighbours, if they are evaluated in quads.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Options, Quad, Sources};
+    /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), ..Options::default() };
+    /// let compiler = Compiler::new(GlobalsLayout::new()).with_options(options);
+    /// let program = compiler.compile(&Sources::new("one.adu", "shader one(out int o) { o = 1; }"))?;
+    /// assert_eq!(program.quad(), Some(Quad::Fine));
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn quad(&self) -> Option<Quad> {
+        self.bytecode.quad()
     }
 
     /// The globals that it was compiled for.

@@ -110,6 +110,7 @@ codes! {
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
     FlatDerivative = 513 Warning "a derivative of what changes in steps, which is 0";
     UnsetShadow = 514 Warning "a derivative of a global, which the host never sets";
+    DivergentDerivative = 521 Error "a derivative from neighbours that may have gone another way";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";
     UnknownUnit = 533 Error "a unit that the group does not have";

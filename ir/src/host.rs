@@ -315,6 +315,12 @@ pub trait Host<F = f32> {
         let _ = point;
     }
 
+    /// Answers a request of a point that is evaluated for the sake of its neighbours alone: a helper of a quad, whose derivatives need what it
+    /// samples. Such a point gives no messages, and nobody sees its outputs and faults.
+    fn sample_for_helper(&mut self, request: &SampleRequest<F>) -> Sampled {
+        self.sample(request)
+    }
+
     /// Takes a message that the point gives, in order with its requests: its number among the program's, and its arguments as
     /// [`Message::text`](crate::message::Message::text) wants them. Comes for each one executed, also from a point that is stopped later.
     fn message(&mut self, message: MessageId, args: &[u32]) {

@@ -18,6 +18,7 @@ pub mod metadata;
 pub mod module;
 pub mod ops;
 pub mod passes;
+pub mod quad;
 pub mod random;
 pub mod span;
 pub mod text;

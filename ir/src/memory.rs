@@ -6,6 +6,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
+use crate::quad::Quad;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar, StructType, Type};
 use std::sync::{Arc, OnceLock};
@@ -37,7 +38,7 @@ macro_rules! nothing {
 
 nothing!(
     bool, u8, u16, u32, u64, usize, Code, Span, Scalar, Lanes, FuncId, RegionId, ArrayId, ValueId,
-    FuncResult, Value, Array, Mode, Results
+    FuncResult, Value, Array, Mode, Results, Quad
 );
 
 impl Heap for String {
@@ -131,7 +132,7 @@ heap_of! {
     StructType { name, members }
     Label { span, message }
     Diagnostic { code, message, span, label, labels, help }
-    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, names }
+    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, names, quad }
     Global { name, ty }
     Input { name, ty, default, metadata }
     Output { name, ty, metadata }

@@ -11,6 +11,7 @@
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::ops::Op;
+use crate::quad::Quad;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar, Type};
 use smallvec::SmallVec;
@@ -76,6 +77,9 @@ pub struct Module {
     pub outputs: Vec<Output>,
     /// Names of values and arrays, as the shader writer gave them.
     pub names: Vec<String>,
+    /// How derivatives are taken, if from the neighbours in a quad; such a module has no shadows. The lanes of the shader's results are then
+    /// those that whoever joins the four points fills in.
+    pub quad: Option<Quad>,
 }
 
 /// A member of the host's globals.
@@ -280,6 +284,8 @@ pub enum InstKind {
     Resource(ResourceId),
     /// `float → 1`: the argument's shadow plus +0, as a value. Its own shadow is zero (second order).
     Shadow(Direction),
+    /// `float → 1`: the difference of the argument between neighbours in the quad, by [`Module::quad`]. All points of a quad come here together.
+    Difference(Direction),
     /// `→ 0`: every element of the array becomes zero, with zero shadows.
     ArrayZero(ArrayId),
     /// `→ 0`: elements and shadows of the second become those of the first. Same element type and length. With `i32 start → 0`, one may be
@@ -397,7 +403,8 @@ impl InstKind {
             InstKind::Const(_)
             | InstKind::Global(..)
             | InstKind::Resource(_)
-            | InstKind::Shadow(_) => true,
+            | InstKind::Shadow(_)
+            | InstKind::Difference(_) => true,
             InstKind::Op(op) => op.info().fault.is_none(),
             _ => false,
         }

@@ -4,9 +4,9 @@ use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::evaluator::output::views;
-use crate::evaluator::{Home, OutputView, ParkedPoint, TooManyParked};
+use crate::evaluator::{Home, NoEngine, OutputView, ParkedPoint, TooManyParked};
 use crate::program::{Instance, Program};
-use crate::simd::{self, NoSimd};
+use crate::simd;
 use crate::value::HostValue;
 use crate::{Engine, GlobalsLayout};
 use adumbra_ir::host::{ClosureArena, ClosureRef, Faults, Host, Limits, SampleRequest};
@@ -82,11 +82,14 @@ impl fmt::Debug for BatchEvaluator {
 /// The machine for an instance.
 ///
 /// # Errors
-/// If the level that is asked for is not there.
-pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMachine, NoSimd> {
+/// If the level that is asked for is not there, or the program's points are evaluated in quads.
+pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMachine, NoEngine> {
+    if program.bytecode().quad().is_some() {
+        return Err(NoEngine::QuadsInBatch);
+    }
     let options = BatchOptions {
         width: setup.width,
-        level: Some(simd::choose(setup.simd)?),
+        level: Some(simd::choose(setup.simd).map_err(NoEngine::Simd)?),
         uniform: uniform(program.globals(), &setup.uniform),
     };
     let bytecode = program.bytecode().clone();
@@ -110,7 +113,7 @@ impl BatchEvaluator {
     ///
     /// # Errors
     /// If the environment names instructions that are not there.
-    pub fn new(instance: &Instance) -> Result<BatchEvaluator, NoSimd> {
+    pub fn new(instance: &Instance) -> Result<BatchEvaluator, NoEngine> {
         BatchEvaluator::with(instance, &BatchSetup::default())
     }
 
@@ -121,7 +124,7 @@ impl BatchEvaluator {
     ///
     /// # Panics
     /// If the width is 0 or more than there is.
-    pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, NoSimd> {
+    pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, NoEngine> {
         Ok(BatchEvaluator {
             // Points that wait go on in evaluators of single points.
             home: Home::new(instance, Engine::Point, setup.limits),

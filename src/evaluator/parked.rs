@@ -3,6 +3,7 @@
 //! An evaluator and the points parked from it share a *lot*: how many there are, how many bytes they hold, and memory that earlier ones left
 //! for later ones. So parking allocates only until there was once as much at a time, and what is spare counts against the limit as well.
 
+use super::quad::QuadMachine;
 use super::reference::Reference;
 use super::{Engine, Machine};
 use crate::program::{IN_ARC, Instance};
@@ -24,6 +25,8 @@ pub struct ParkedPoint {
 pub(super) enum Waiting {
     Point(Box<Parked>),
     Reference(Box<Suspended>),
+    /// With the machines of its neighbours.
+    Quad(Box<QuadMachine>),
 }
 
 impl Waiting {
@@ -31,6 +34,7 @@ impl Waiting {
         match self {
             Waiting::Point(parked) => parked.memory(),
             Waiting::Reference(suspended) => suspended.memory(),
+            Waiting::Quad(quad) => quad.memory(),
         }
     }
 }
@@ -165,6 +169,21 @@ impl Home {
         Ok(Waiting::Reference(reference.park()))
     }
 
+    /// Moves the quad that waits out of an evaluator, which gets another in its place.
+    pub(super) fn exchange(
+        &self,
+        machine: &mut Box<QuadMachine>,
+    ) -> Result<Waiting, TooManyParked> {
+        self.make_room(machine.memory())?;
+        let by_reference = self.engine == Engine::Reference;
+        let fresh = QuadMachine::new(&self.instance, machine.rule, self.limits, by_reference);
+        let quad = std::mem::replace(machine, Box::new(fresh));
+        let mut lot = self.lot();
+        lot.points += 1;
+        lot.bytes += quad.memory();
+        Ok(Waiting::Quad(quad))
+    }
+
     /// Makes sure that one more point of so many bytes may be parked: spare memory makes way.
     pub(crate) fn make_room(&self, bytes: usize) -> Result<(), TooManyParked> {
         let mut lot = self.lot();
@@ -222,7 +241,8 @@ impl ParkedPoint {
     pub fn request(&self) -> &SampleRequest {
         let request = match &self.state {
             Some(Waiting::Point(parked)) => parked.request(),
-            Some(Waiting::Reference(suspended)) => Some(suspended.request()),
+            Some(Waiting::Reference(suspended)) => suspended.request(),
+            Some(Waiting::Quad(quad)) => quad.request(),
             None => None,
         };
         request.expect("it waits until it is resumed, which consumes it")
@@ -248,6 +268,7 @@ impl ParkedPoint {
                 self.home.keep_spare(memory);
             }
             (Machine::Batch(single), Some(Waiting::Point(memory))) => single.unpark(memory),
+            (Machine::Quad(machine), Some(Waiting::Quad(quad))) => *machine = quad,
             (Machine::Reference(reference), Some(Waiting::Reference(suspended))) => {
                 reference.unpark(suspended);
             }

@@ -13,7 +13,7 @@ pub(super) struct Reference {
     pub(super) closures: ClosureArena,
     /// Value, ddx and ddy of each scalar of the outputs.
     pub(super) outputs: Vec<u32>,
-    /// The last point, if it waits for a texture.
+    /// The last point, if it waits.
     pub(super) waiting: Option<Box<Suspended>>,
 }
 
@@ -58,6 +58,19 @@ impl Reference {
         let waiting = self.waiting.take().expect("a point waits");
         let module = program.module().expect("asked when it was made");
         let progress = waiting.resume(module, texel, host);
+        self.give(program, progress)
+    }
+
+    /// Goes on with the point that waits at a difference.
+    pub(super) fn join(
+        &mut self,
+        program: &Program,
+        difference: f32,
+        host: &mut dyn Host,
+    ) -> Outcome {
+        let waiting = self.waiting.take().expect("a point waits");
+        let module = program.module().expect("asked when it was made");
+        let progress = waiting.join(module, difference, host);
         self.give(program, progress)
     }
 

@@ -1,8 +1,8 @@
 //! The batch engine as an evaluator of single points sees it: chunks of one.
 
+use super::NoEngine;
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
-use crate::simd::NoSimd;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_vm::{BatchMachine, Outcome, Parked, Source};
 
@@ -21,8 +21,8 @@ pub(super) struct Single {
 
 impl Single {
     /// # Errors
-    /// If the environment names instructions that are not there.
-    pub(super) fn new(instance: &Instance, limits: Limits) -> Result<Single, NoSimd> {
+    /// As [`batch::machine`].
+    pub(super) fn new(instance: &Instance, limits: Limits) -> Result<Single, NoEngine> {
         let setup = BatchSetup {
             limits,
             width: Some(1),

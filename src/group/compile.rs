@@ -63,7 +63,7 @@ impl Compiler {
         match self.linked(group) {
             Ok((front, sources)) => {
                 let mut diagnostics = front.warnings;
-                diagnostics.extend(self.origins(&front.module).warnings);
+                diagnostics.extend(self.findings(&front.module));
                 let findings = Findings {
                     diagnostics,
                     sources,

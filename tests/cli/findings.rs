@@ -54,10 +54,16 @@ fn what_is_not_built_yet_is_refused_by_name() {
     for (args, name) in [
         (&["eval", "1", "--engine", "native"][..], "native"),
         (
-            &["eval", "1", "--derivatives", "quad-coarse"],
-            "quad-coarse",
+            &[
+                "eval",
+                "1",
+                "--derivatives",
+                "quad-fine",
+                "--engine",
+                "batch",
+            ],
+            "batch",
         ),
-        (&["eval", "1", "--derivatives", "quad-fine"], "quad-fine"),
         (&["emit", &file, "--stage", "asm"], "asm"),
     ] {
         let ran = adumbra(args.iter().copied());

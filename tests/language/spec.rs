@@ -279,6 +279,10 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["derivative_of_texture", "second_order"],
     ),
     (
+        "a derivative from neighbours that may have gone another way",
+        &["quad_divergent"],
+    ),
+    (
         "what other languages have",
         &[
             "foreign_functions",

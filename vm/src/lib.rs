@@ -11,4 +11,4 @@ pub use batch::{BatchMachine, BatchOptions, Source};
 pub use bytecode::Bytecode;
 pub use level::Level;
 pub use lower::lower;
-pub use point::{Outcome, Parked, PointMachine};
+pub use point::{FloatMode, Outcome, Parked, PointMachine};

@@ -7,8 +7,9 @@ use super::suspended::{Cursor, Frame, State};
 use super::{Number, Options, Outcome, Point, Slot};
 use crate::calls::SavedSteps;
 use crate::entry::EntrySteps;
-use crate::host::{FaultKind, Host, SampleRequest, array_steps, is_time_to_ask, leaving};
+use crate::host::{FaultKind, Host, array_steps, is_time_to_ask, leaving};
 use crate::module::*;
+use crate::quad::Awaited;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
 use smallvec::{SmallVec, smallvec};
@@ -31,16 +32,16 @@ pub(super) struct Machine<'a, F> {
 /// How far a machine came.
 pub(super) enum Ended<F> {
     Done(Outcome<F>),
-    /// It waits at the sample under its innermost cursor.
-    Pending(SampleRequest<F>, State<F>),
+    /// It waits at the instruction under its innermost cursor.
+    Pending(Awaited<F>, State<F>),
 }
 
 /// Why the machine halts before the shader's return.
 enum Halt<F> {
     /// The point was stopped; the fault says why.
     Stopped,
-    /// The host has no answer yet.
-    Pending(SampleRequest<F>),
+    /// There is no answer yet.
+    Pending(Awaited<F>),
 }
 
 impl<'a, F: Number> Machine<'a, F> {
@@ -88,6 +89,15 @@ impl<'a, F: Number> Machine<'a, F> {
         self.go_on(Ok(()))
     }
 
+    /// From the difference at which the point waits.
+    pub(super) fn join(mut self, difference: F) -> Ended<F> {
+        let InstKind::Difference(_) = self.inst().kind else {
+            panic!("the module is not the one that the evaluation began with");
+        };
+        self.finish(smallvec![Slot::float(difference, [F::default(); 2])]);
+        self.go_on(Ok(()))
+    }
+
     fn go_on(mut self, entered: Result<(), Halt<F>>) -> Ended<F> {
         let slots = match entered.and_then(|()| self.execute()) {
             Ok(slots) => slots,
@@ -95,7 +105,7 @@ impl<'a, F: Number> Machine<'a, F> {
                 self.state.closures.clear();
                 smallvec![Slot::default(); self.module.entry().results.len()]
             }
-            Err(Halt::Pending(request)) => return Ended::Pending(request, self.state),
+            Err(Halt::Pending(awaited)) => return Ended::Pending(awaited, self.state),
         };
         let origins = slots.iter().map(|slot| self.state.origins.of(slot));
         Ended::Done(Outcome {

@@ -8,7 +8,8 @@
 //!   wider numbers. Integers stay 32 bits wide. Finite differences of such values are what derivatives are tested against.
 //! - Shadows are those that the lanes pass laid out ([`Shadows::Annotated`]), or both of every float ([`Shadows::Full`]): the second needs
 //!   no passes and is the oracle of the first.
-//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's, and a point can wait for a texture.
+//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's, and a point can wait for a texture or, at a
+//!   difference, for the other points of its quad.
 //!
 //! A value without a lane has shadow 0 wherever one is read or handed over; as an operand it contributes no term.
 

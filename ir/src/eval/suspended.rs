@@ -1,13 +1,15 @@
-//! A point between two instructions: everything that it is, owned, so that it can wait for a texture as long as the host likes.
+//! A point between two instructions: everything that it is, owned, so that it can wait for a texture, or for the other points of its quad,
+//! as long as it takes.
 
 use super::machine::{Ended, Machine};
 use super::origins::Origins;
 use super::{Number, Options, Outcome, Point, Slot, Tally};
 use crate::host::{ClosureArena, Faults, Host, SampleRequest};
 use crate::module::{FuncId, Module, RegionId};
+use crate::quad::{Awaited, Lockstep};
 
 /// A place in a region: the instruction that runs next, or that waits for a region or function inside it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) region: RegionId,
     pub(super) at: usize,
@@ -57,16 +59,16 @@ impl<F> Default for State<F> {
 pub enum Progress<F = f32> {
     /// The point is done.
     Done(Outcome<F>),
-    /// The host answered [`Pending`](crate::host::Sampled::Pending).
+    /// The host answered [`Pending`](crate::host::Sampled::Pending), or the point came to a difference.
     Pending(Suspended<F>),
 }
 
-/// A point that waits for a texture. It borrows nothing; dropping it gives the point up.
+/// A point that waits. It borrows nothing; dropping it gives the point up.
 #[derive(Clone, Debug)]
 pub struct Suspended<F = f32> {
     point: Point<F>,
     options: Options,
-    request: SampleRequest<F>,
+    awaited: Awaited<F>,
     state: State<F>,
 }
 
@@ -106,19 +108,48 @@ fn progress<F>(
 ) -> Progress<F> {
     match ended {
         Ended::Done(outcome) => Progress::Done(outcome),
-        Ended::Pending(request, state) => Progress::Pending(Suspended {
+        Ended::Pending(awaited, state) => Progress::Pending(Suspended {
             point: point(),
             options: *options,
-            request,
+            awaited,
             state,
         }),
     }
 }
 
+impl Lockstep for Progress {
+    fn awaited(&self) -> Option<&Awaited> {
+        match self {
+            Progress::Done(_) => None,
+            Progress::Pending(suspended) => Some(suspended.awaited()),
+        }
+    }
+
+    fn is_beside(&self, other: &Progress) -> bool {
+        match (self, other) {
+            (Progress::Pending(one), Progress::Pending(other)) => one.is_beside(other),
+            _ => false,
+        }
+    }
+}
+
 impl<F: Number> Suspended<F> {
     /// What it waits for.
-    pub fn request(&self) -> &SampleRequest<F> {
-        &self.request
+    pub fn awaited(&self) -> &Awaited<F> {
+        &self.awaited
+    }
+
+    /// What it asks the host, if it is the host that it waits for.
+    pub fn request(&self) -> Option<&SampleRequest<F>> {
+        self.awaited.request()
+    }
+
+    /// Whether the other point, of the same module, waits at the same instruction, which it came to by the same calls.
+    pub fn is_beside(&self, other: &Suspended<F>) -> bool {
+        let (mine, others) = (&self.state.frames, &other.state.frames);
+        let mut pairs = mine.iter().zip(others);
+        mine.len() == others.len()
+            && pairs.all(|(a, b)| a.function == b.function && a.cursors == b.cursors)
     }
 
     /// What went wrong so far.
@@ -129,8 +160,25 @@ impl<F: Number> Suspended<F> {
     /// Goes on with the host's answer: red, green, blue, alpha. All that follows is as if the host had answered at once.
     ///
     /// # Panics
-    /// If the module is not the one that the evaluation began with.
+    /// If the module is not the one that the evaluation began with, or it is not the host that the point waits for.
     pub fn resume(self, module: &Module, texel: [f32; 4], host: &mut dyn Host<F>) -> Progress<F> {
+        self.go_on(module, host, |machine| machine.resume(texel))
+    }
+
+    /// Goes on with a difference that whoever joins the points of the quad has found.
+    ///
+    /// # Panics
+    /// If the module is not the one that the evaluation began with, or it is not a difference that the point waits for.
+    pub fn join(self, module: &Module, difference: F, host: &mut dyn Host<F>) -> Progress<F> {
+        self.go_on(module, host, |machine| machine.join(difference))
+    }
+
+    fn go_on(
+        self,
+        module: &Module,
+        host: &mut dyn Host<F>,
+        answer: impl FnOnce(Machine<'_, F>) -> Ended<F>,
+    ) -> Progress<F> {
         let Suspended {
             point,
             options,
@@ -138,7 +186,7 @@ impl<F: Number> Suspended<F> {
             ..
         } = self;
         let machine = Machine::new(module, &point, &options, host, state);
-        progress(machine.resume(texel), &options, || point)
+        progress(answer(machine), &options, || point)
     }
 
     /// Bytes that it holds, its own included.

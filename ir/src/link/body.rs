@@ -160,6 +160,7 @@ impl Place {
             | InstKind::Global(..)
             | InstKind::Resource(_)
             | InstKind::Shadow(_)
+            | InstKind::Difference(_)
             | InstKind::Sample(..)
             | InstKind::Message(_)
             | InstKind::MakeClosure(_)

@@ -172,7 +172,10 @@ pub fn bind(module: &Module, constants: &[Option<&[u32]>]) -> Module {
         inputs: feeds,
         textures: &module.textures,
     };
-    link(&[unit], shell)
+    Module {
+        quad: module.quad,
+        ..link(&[unit], shell)
+    }
 }
 
 /// One of several results.

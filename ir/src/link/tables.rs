@@ -147,6 +147,7 @@ impl Ids {
             InstKind::Const(_)
             | InstKind::Op(_)
             | InstKind::Shadow(_)
+            | InstKind::Difference(_)
             | InstKind::ArrayZero(_)
             | InstKind::ArrayCopy { .. }
             | InstKind::ArrayResize(..)

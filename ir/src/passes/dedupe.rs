@@ -59,6 +59,10 @@ impl Key {
                 words[0] = inst.args[0].0;
                 4 << 8 | direction as u32
             }
+            InstKind::Difference(direction) => {
+                words[0] = inst.args[0].0;
+                5 << 8 | direction as u32
+            }
             _ => return None,
         };
         Some(Key { tag, words })

@@ -288,6 +288,7 @@ impl<'m> Build<'m> {
                     }
                 }
                 InstKind::Sample(_, _, Detail::Gradients | Detail::Level)
+                | InstKind::Difference(_)
                 | InstKind::Message(_)
                 | InstKind::Resource(_)
                 | InstKind::ArrayZero(_)

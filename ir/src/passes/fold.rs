@@ -116,6 +116,16 @@ impl Fold<'_> {
                     return;
                 }
             }
+            // The same number at all points; NaN and infinity have no difference of 0 from themselves.
+            InstKind::Difference(_)
+                if self.known[inst.args[0].index()]
+                    .is_some_and(|bits| f32::from_bits(bits).is_finite()) =>
+            {
+                let zero = 0.0_f32.to_bits();
+                inst.kind = InstKind::Const(zero);
+                inst.args.clear();
+                self.known[inst.results.first.index()] = Some(zero);
+            }
             InstKind::Break(to) => self.breaks[to.index()] += 1,
             InstKind::Continue(to) => self.continues[to.index()] += 1,
             _ => {}

@@ -8,6 +8,8 @@
 //! 3. `lanes` writes them down. Where a `Shadow` became 0 by that, what it decided may be constant now, so fold, dedupe and prune run once more and the lanes
 //!    are found anew, without further variants: no lane outlives its reader.
 //!
+//! Before them all, `quad` turns derivatives into differences between neighbouring points, where that is asked for.
+//!
 //! Derivatives that are off are globals without shadows; nothing else differs. So a shader that demands nothing becomes the same IR either way.
 //! Everything is linear in the program, times a named constant at most.
 
@@ -21,6 +23,7 @@ mod lanes;
 mod lineage;
 mod origins;
 mod prune;
+mod quad;
 mod report;
 mod specialise;
 mod summary;
@@ -31,12 +34,14 @@ mod tests;
 
 pub use inline::MAX_INLINE;
 pub use origins::{Origins, origins};
+pub use quad::{MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
 pub use times::PassTimes;
 
 use crate::calls::{self, CallGraph};
 use crate::module::{Detail, InstKind, Module};
+use crate::quad::Quad;
 use crate::types::{Lanes, Scalar};
 use specialise::Plan;
 use summary::Summaries;
@@ -54,6 +59,8 @@ pub enum Derivatives {
     /// From shadows beside the values.
     #[default]
     Dual,
+    /// From the neighbours in a quad of 2×2 points: their differences. [`quads`] makes a module one of that kind.
+    Quad(Quad),
     /// From nowhere: all are zero.
     Off,
 }
@@ -175,8 +182,12 @@ fn lay_out(
     specialise: bool,
     clock: &mut Clock,
 ) -> usize {
-    if options.derivatives == Derivatives::Off || !is_asked(module, options) {
-        return lanes::clear(module);
+    if options.derivatives != Derivatives::Dual || !is_asked(module, options) {
+        let zeroed = lanes::clear(module);
+        if module.quad.is_some() && options.output_shadows {
+            quad::mark_outputs(module);
+        }
+        return zeroed;
     }
     let calls = CallGraph::new(module);
     let (_, plan) = plan(module, &calls, options, specialise, clock);

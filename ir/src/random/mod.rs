@@ -10,9 +10,12 @@ use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::ops::Op;
 use crate::ops::row::Kind;
+use crate::passes;
+use crate::quad::Quad;
 use crate::span::{FileId, Span};
 use crate::types::{Direction, Lanes, Scalar, Type};
 use Scalar::{Bool, Closure, F32, I32, Resource, U32};
+use std::collections::HashSet;
 
 /// Xorshift.
 struct Random(u64);
@@ -459,6 +462,36 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
 }
 
 /// A few entries of all types.
+/// A sound module in which every derivative can be taken from neighbours: those that cannot are others' gradients, or no derivatives.
+pub fn generate_convergent(seed: u64) -> Module {
+    let mut module = generate(seed);
+    // What is refused in the library is shown at a call of it.
+    let mut shown = module.clone();
+    let functions = shown.functions.iter_mut();
+    functions.for_each(|function| function.library = false);
+    let Err(refused) = passes::quads(shown, Quad::Fine) else {
+        return module;
+    };
+    // Each instruction has a place of its own.
+    let refused: HashSet<Span> = refused.into_iter().map(|found| found.span).collect();
+    let functions = module.functions.iter_mut();
+    let regions = functions.flat_map(|function| &mut function.regions);
+    for inst in regions.flat_map(|region| &mut region.insts) {
+        match inst.kind {
+            _ if !refused.contains(&inst.span) => {}
+            InstKind::Shadow(_) => inst.kind = InstKind::Op(Op::Fract),
+            InstKind::Sample(texture, channels, _) => {
+                let coordinates = inst.args.clone();
+                inst.args
+                    .extend(coordinates.iter().cycle().take(4).copied());
+                inst.kind = InstKind::Sample(texture, channels, Detail::Gradients);
+            }
+            _ => unreachable!("nothing else is refused"),
+        }
+    }
+    module
+}
+
 fn metadata(random: &mut Random) -> Vec<Metadata> {
     let names = ["label", "min", "max", "odd \"name\""];
     let entry = |name: &&str| {
@@ -553,5 +586,6 @@ pub fn generate(seed: u64) -> Module {
             },
         ],
         names: ["x", "y.z", "x"].map(String::from).into(),
+        quad: None,
     }
 }

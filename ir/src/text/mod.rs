@@ -29,8 +29,18 @@ mod print;
 mod tests;
 
 use crate::module::{Channels, Detail};
+use crate::quad::{Corner, Quad};
 pub use parse::{MAX_TEXT, parse};
 pub use print::{Spans, print};
+
+/// The words for the rules by which quads take differences.
+const QUADS: [(&str, Quad); 5] = [
+    ("fine", Quad::Fine),
+    ("coarse_upper_left", Quad::Coarse(Corner::UpperLeft)),
+    ("coarse_upper_right", Quad::Coarse(Corner::UpperRight)),
+    ("coarse_lower_left", Quad::Coarse(Corner::LowerLeft)),
+    ("coarse_lower_right", Quad::Coarse(Corner::LowerRight)),
+];
 
 /// The words for samples.
 const SAMPLES: [(&str, (Channels, Detail)); 6] = [

@@ -39,7 +39,7 @@ fn every_kind_of_instruction_reads_and_prints() {
         .collect();
     assert_eq!(
         kinds.len(),
-        24,
+        25,
         "extend every_kind.adir when a kind is added"
     );
     assert_eq!(print(&module, Spans::Shown), EVERY_KIND);
@@ -77,7 +77,7 @@ fn without_spans_all_else_is_kept() {
     assert!(!hidden.contains('@'));
     let module = read(&hidden);
     assert_eq!(print(&module, Spans::Shown), hidden);
-    assert_eq!(module.entry().values.len(), 49);
+    assert_eq!(module.entry().values.len(), 51);
 }
 
 #[test]

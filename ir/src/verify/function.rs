@@ -354,7 +354,12 @@ impl<'a> Checker<'a> {
             let message = format!("no edge to %{} brings all of its lanes", value.0);
             self.report.add(Rule::Supply, message);
         }
+        let filled_in =
+            self.module.quad.is_some() && std::ptr::eq(self.function, self.module.entry());
         for (result, supply) in self.function.results.iter().zip(&self.result_supply) {
+            if filled_in {
+                break;
+            }
             self.report
                 .require(supply.contains(result.lanes), Rule::Supply, || {
                     "no return brings all lanes of a result".into()

@@ -40,6 +40,14 @@ impl<'a> Checker<'a> {
                 self.check_operands(inst, &[F32]);
                 self.check_results(inst, &[F32], None);
             }
+            InstKind::Difference(_) => {
+                let joined = self.module.quad.is_some();
+                self.report.require(joined, Rule::Quad, || {
+                    "a difference between points that are not evaluated in quads".into()
+                });
+                self.check_operands(inst, &[F32]);
+                self.check_results(inst, &[F32], None);
+            }
             InstKind::ArrayZero(array) => {
                 self.check_operands(inst, &[]);
                 self.array(*array);

@@ -26,7 +26,9 @@
 //!     results of discrete ops.
 //! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the array loaded from, of the function
 //!     called, of what some edge hands over; those of a function's result are lanes of what some return hands over. (An operand without
-//!     a lane that is asked for counts as zero, so nothing is required of the operands of reads, stores and calls.)
+//!     a lane that is asked for counts as zero, so nothing is required of the operands of reads, stores and calls.) Where points are
+//!     evaluated in quads, the lanes of the shader's own results come from elsewhere.
+//! 19. `Quad`: a difference stands only in a module whose points are evaluated in quads.
 
 mod function;
 mod inst;
@@ -63,6 +65,7 @@ pub enum Rule {
     Type,
     Shadowless,
     Supply,
+    Quad,
 }
 
 /// One place where an invariant does not hold.

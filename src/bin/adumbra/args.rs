@@ -221,6 +221,10 @@ pub struct CompileArgs {
     #[arg(long, value_enum, default_value = "dual")]
     pub derivatives: DerivativesName,
 
+    /// The corner whose row and column serve a whole quad with quad-coarse; upper-left if nothing is said
+    #[arg(long, value_enum, value_name = "CORNER")]
+    pub coarse: Option<CornerName>,
+
     /// One body for each function, which serves the demands of all its callers
     #[arg(long)]
     pub merge_demand: bool,
@@ -260,12 +264,20 @@ pub enum EngineName {
 pub enum DerivativesName {
     /// Forward differentiation: every value carries its exact derivatives
     Dual,
-    /// Differences within a 2×2 quad, one for each quad (not built yet)
+    /// Differences within a 2×2 quad, as GPUs take them: one for each quad
     QuadCoarse,
-    /// Differences within a 2×2 quad, one for each row and column (not built yet)
+    /// Differences within a 2×2 quad: one for each row and column
     QuadFine,
     /// None: every derivative is zero
     Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CornerName {
+    UpperLeft,
+    UpperRight,
+    LowerLeft,
+    LowerRight,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

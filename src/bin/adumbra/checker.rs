@@ -62,6 +62,10 @@ impl Host for Checker {
         Sampled::Ready(field(request.u.into(), request.v.into()))
     }
 
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        Sampled::Ready(field(request.u.into(), request.v.into()))
+    }
+
     fn message(&mut self, message: MessageId, args: &[u32]) {
         self.messages.add(message, args);
     }

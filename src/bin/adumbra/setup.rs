@@ -1,10 +1,10 @@
 //! From the options that all commands share to what the library wants. What has a name but no code yet is refused here.
 
-use crate::args::{CompileArgs, DerivativesName, EngineName, GlobalSet};
+use crate::args::{CompileArgs, CornerName, DerivativesName, EngineName, GlobalSet};
 use crate::outcome::{Failure, Outcome};
 use adumbra::{
-    DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits,
-    Options, View,
+    Corner, DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance,
+    Limits, Options, Quad, View,
 };
 use std::time::Duration;
 
@@ -38,13 +38,21 @@ impl Setup {
         let derivatives = match args.derivatives {
             DerivativesName::Dual => Derivatives::Dual,
             DerivativesName::Off => Derivatives::Off,
+            DerivativesName::QuadFine => Derivatives::Quad(Quad::Fine),
             DerivativesName::QuadCoarse => {
-                return Err(Failure::not_built("the derivatives mode `quad-coarse`"));
-            }
-            DerivativesName::QuadFine => {
-                return Err(Failure::not_built("the derivatives mode `quad-fine`"));
+                let corner = args.coarse.map_or(Corner::UpperLeft, |name| match name {
+                    CornerName::UpperLeft => Corner::UpperLeft,
+                    CornerName::UpperRight => Corner::UpperRight,
+                    CornerName::LowerLeft => Corner::LowerLeft,
+                    CornerName::LowerRight => Corner::LowerRight,
+                });
+                Derivatives::Quad(Quad::Coarse(corner))
             }
         };
+        if args.coarse.is_some() && args.derivatives != DerivativesName::QuadCoarse {
+            let message = "--coarse says which neighbours `--derivatives quad-coarse` takes";
+            return Err(Failure::usage(message));
+        }
         let globals = globals(args)?;
         let mut layout = globals.layout().clone();
         for setting in args.globals_set.iter().filter(|s| s.is_shadowless) {

@@ -84,8 +84,9 @@ impl BatchMachine {
     /// Loads a program, and takes all memory that evaluations within these limits need.
     ///
     /// # Panics
-    /// If the processor lacks the level, or the width is 0 or beyond [`MAX_WIDTH`].
+    /// If the program's points are evaluated in quads, the processor lacks the level, or the width is 0 or beyond [`MAX_WIDTH`].
     pub fn new(program: Arc<Bytecode>, limits: Limits, options: &BatchOptions) -> BatchMachine {
+        assert!(program.quad.is_none(), "the points are in no quads");
         let limits = limits.bounded();
         let level = options.level.unwrap_or_else(Level::best);
         assert!(level.is_available(), "the processor has {level}");

@@ -124,6 +124,7 @@ encoding! {
     27 Message;
     28 ArrayCopyPart;
     29 ArrayResize;
+    30 Difference(direction);
 }
 
 #[cfg(test)]

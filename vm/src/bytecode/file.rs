@@ -15,6 +15,7 @@ use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
 use adumbra_ir::ops::Op;
+use adumbra_ir::quad::Quad;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::types::{Lanes, Scalar, StructType, Type};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 pub const MAGIC: [u8; 4] = *b"\x7fadb";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 const HEADER: usize = 16;
 
@@ -296,6 +297,7 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
     })?;
     s.word(&mut p.entry)?;
     s.list(&mut p.output_lanes, &Lanes::NONE, lanes)?;
+    quad(s, &mut p.quad)?;
     let mut recursive = p.recursive.into();
     s.byte(&mut recursive)?;
     p.recursive = recursive != 0;
@@ -303,6 +305,21 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
         s.word(position)?;
         span(s, at)
     })
+}
+
+/// 0 for none, else one more than its position among all rules.
+fn quad(s: &mut impl Stream, quad: &mut Option<Quad>) -> Done {
+    let position = Quad::ALL.iter().position(|rule| Some(*rule) == *quad);
+    let mut number = position.map_or(0, |position| position as u8 + 1);
+    s.byte(&mut number)?;
+    *quad = match number {
+        0 => None,
+        n => {
+            let rule = Quad::ALL.get(usize::from(n - 1));
+            Some(*rule.ok_or("the rule of its quads is unknown")?)
+        }
+    };
+    Ok(())
 }
 
 fn op_names(s: &mut impl Stream) -> Done {

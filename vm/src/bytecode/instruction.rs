@@ -87,6 +87,8 @@ pub enum Opcode {
     Global(Lanes),
     /// `d ← shadow of a, plus +0`.
     Shadow(Direction),
+    /// `d ←` the difference of `a` from the neighbour in the quad; all points of a quad come here together.
+    Difference(Direction),
     /// `d ← element of array a at index b`, with these shadows, of which the array has the second set.
     Load(Lanes, Lanes),
     /// `element of array d at index a ← b`, with the array's shadows, of which `b` has the second set.
@@ -192,6 +194,7 @@ impl Opcode {
             Opcode::Move(to, from) => first([Write(to), Read(from)]),
             Opcode::Global(lanes) => first([Write(lanes), Number, Number]),
             Opcode::Shadow(direction) => first([Write(NO), Read(direction.lanes())]),
+            Opcode::Difference(_) => first([Write(NO), Read(NO)]),
             Opcode::Load(to, _) => first([Write(to), Array, Read(NO)]),
             Opcode::Store(_, from) => first([Array, Read(NO), Read(from)]),
             Opcode::ArrayZero => first([Array]),

@@ -69,6 +69,8 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         Opcode::Global(lanes) => with("global", &[lanes]),
         Opcode::Shadow(Direction::X) => "ddx".to_owned(),
         Opcode::Shadow(Direction::Y) => "ddy".to_owned(),
+        Opcode::Difference(Direction::X) => "difference.x".to_owned(),
+        Opcode::Difference(Direction::Y) => "difference.y".to_owned(),
         Opcode::Load(to, from) => with("load", &[to, from]),
         Opcode::Store(to, from) => with("store", &[to, from]),
         Opcode::ArrayZero => "array.zero".to_owned(),

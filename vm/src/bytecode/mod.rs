@@ -19,6 +19,7 @@ use adumbra_ir::heap_of;
 use adumbra_ir::host::Limits;
 use adumbra_ir::memory::Heap;
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
+use adumbra_ir::quad::Quad;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Lanes, Scalar};
 
@@ -126,6 +127,8 @@ pub struct Bytecode {
     pub(crate) entry: u32,
     /// The shadows of each scalar that comes out; those that it lacks read as zero.
     pub(crate) output_lanes: Vec<Lanes>,
+    /// How derivatives are taken, if from the neighbours in a quad.
+    pub(crate) quad: Option<Quad>,
     /// All slots but the constants. The outputs come first, three slots for each scalar; then the inputs.
     pub(crate) slots: u32,
     /// Whether a function can be active twice at once.
@@ -141,7 +144,7 @@ heap_of! {
     Function { name, variant, start, span, elements }
     Interface { globals, textures, resources, closures, messages, inputs, outputs }
     Bytecode {
-        interface, code, lists, constants, arrays, functions, entry, output_lanes, slots, recursive, spans,
+        interface, code, lists, constants, arrays, functions, entry, output_lanes, quad, slots, recursive, spans,
     }
 }
 
@@ -170,6 +173,7 @@ impl Bytecode {
             functions: Vec::new(),
             entry: 0,
             output_lanes: Vec::new(),
+            quad: None,
             slots: 0,
             recursive: false,
             spans: Vec::new(),
@@ -179,6 +183,16 @@ impl Bytecode {
     /// What a host needs to know to call it.
     pub fn interface(&self) -> &Interface {
         &self.interface
+    }
+
+    /// By which rule its points are joined, if they are evaluated in quads.
+    pub fn quad(&self) -> Option<Quad> {
+        self.quad
+    }
+
+    /// The shadows of each scalar that comes out; in quads, those that are differences of the values that come out.
+    pub fn output_lanes(&self) -> &[Lanes] {
+        &self.output_lanes
     }
 
     /// The instructions.

@@ -252,6 +252,10 @@ impl Checker<'_> {
                 }
                 Ok(())
             }
+            Opcode::Difference(_) => check(
+                self.program.quad.is_some(),
+                "a difference between points that are in no quad",
+            ),
             Opcode::Branch(op, _) => check(Opcode::decides(op), "the row is no condition"),
             Opcode::Move(to, from) | Opcode::Store(to, from) => {
                 check(to.contains(from), "a shadow goes nowhere")

@@ -22,6 +22,12 @@ impl Visitor for Emitter<'_, '_, '_> {
                 self.emit(Opcode::Global(lanes), [slot, first + scalar, scalars]);
             }
             InstKind::Shadow(direction) => self.shadow(at, *direction, args, result),
+            InstKind::Difference(direction) => {
+                let from = self.slot(args[0]);
+                self.release(args, at);
+                let slot = self.define(result);
+                self.emit(Opcode::Difference(*direction), [slot, from]);
+            }
             InstKind::ArrayZero(array) => {
                 let array = self.array(*array);
                 self.emit_at(inst.span, Opcode::ArrayZero, [array]);

@@ -70,6 +70,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
                 outputs: module.outputs.clone(),
             },
             output_lanes: module.entry().results.iter().map(|r| r.lanes).collect(),
+            quad: module.quad,
             ..Bytecode::empty()
         },
         global_words: Vec::with_capacity(module.globals.len()),

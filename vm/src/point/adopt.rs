@@ -3,6 +3,7 @@
 use super::state::{Caller, index};
 use super::{Outcome, PointMachine};
 use adumbra_ir::host::{ClosureArena, Faults, Host, SampleRequest};
+use adumbra_ir::quad::Awaited;
 
 /// What of a point is not in its registers.
 pub(crate) struct Adopted<'a, C> {
@@ -60,7 +61,7 @@ impl PointMachine {
     /// The adopted point waits at the sample at a position.
     pub(crate) fn wait(&mut self, position: u32, request: SampleRequest) {
         let ip = self.code.as_ptr().wrapping_add(index(position) as usize);
-        self.state.waiting = Some((ip, request));
+        self.state.waiting = Some((ip, Awaited::Texel(request)));
     }
 
     /// Gives the closures of the last point away, for others.

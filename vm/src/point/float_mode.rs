@@ -1,7 +1,7 @@
 //! The processor's floating-point mode while shaders run: round to nearest even, denormals kept.
 
 /// Gives the caller's mode back when dropped, if it was another one.
-pub(crate) struct FloatMode {
+pub struct FloatMode {
     #[cfg(target_arch = "x86_64")]
     callers: Option<u32>,
     #[cfg(target_arch = "aarch64")]
@@ -53,7 +53,7 @@ mod control {
 impl FloatMode {
     /// Sets the mode that shaders run in.
     #[inline(always)]
-    pub(crate) fn enter() -> FloatMode {
+    pub fn enter() -> FloatMode {
         if computes_as_standard() {
             FloatMode { callers: None }
         } else {
@@ -101,7 +101,7 @@ impl Drop for FloatMode {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl FloatMode {
     /// Elsewhere the mode is taken to be the standard one.
-    pub(crate) fn enter() -> FloatMode {
+    pub fn enter() -> FloatMode {
         FloatMode {}
     }
 }

@@ -1,4 +1,4 @@
-//! The routines that work with what is the host's: textures, messages, closures, resources.
+//! The routines that work with what is not the point's own: textures, messages, closures, resources, the other points of its quad.
 
 use super::moves::read;
 use super::rows::offset;
@@ -6,6 +6,7 @@ use super::state::{State, Threaded, next};
 use crate::bytecode::Opcode;
 use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
 use adumbra_ir::module::{ClosureId, MessageId, TextureId};
+use adumbra_ir::quad::Awaited;
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 
 /// `words`: texture, u, v, list of the slots of the results.
@@ -130,7 +131,7 @@ unsafe fn ask(
                 next(ip, file, state)
             }
             Sampled::Pending => {
-                state.waiting = Some((ip, request));
+                state.waiting = Some((ip, Awaited::Texel(request)));
                 std::ptr::null()
             }
         }
@@ -156,6 +157,34 @@ pub(super) unsafe fn answer(ip: *const Threaded, file: *mut u32, state: &State, 
             *file.add(slot as usize) = channel.to_bits();
         }
     }
+}
+
+/// `words`: to, from. Waits for the other points of the quad.
+pub(super) unsafe fn difference(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    let position = state.position(ip);
+    let Opcode::Difference(direction) = state.program.code[position as usize].opcode else {
+        unreachable!("only differences are loaded as differences");
+    };
+    // SAFETY: validation checked the slot.
+    let value = f32::from_bits(unsafe { read(file, (*ip).words[1]) });
+    state.waiting = Some((ip, Awaited::Difference(direction, value)));
+    std::ptr::null()
+}
+
+/// Writes the result of a difference.
+///
+/// # Safety
+/// The instruction is a difference of the program that the file belongs to.
+pub(super) unsafe fn join(ip: *const Threaded, file: *mut u32, difference: f32) {
+    // SAFETY: asked of the caller; validation checked the slot.
+    unsafe { *file.add((*ip).words[0] as usize) = difference.to_bits() };
 }
 
 /// The arguments in a list, of these types, as they leave; in `room`, which is empty.

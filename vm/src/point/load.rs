@@ -85,6 +85,7 @@ fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>
         Opcode::Move(to, from) => moves::find_move(to, from),
         Opcode::Global(lanes) => moves::find_global(lanes),
         Opcode::Shadow(direction) => moves::find_shadow(direction),
+        Opcode::Difference(_) => host::difference,
         Opcode::Load(to, from) => arrays::find_load(to, from),
         Opcode::Store(to, from) => arrays::find_store(to, from),
         Opcode::ArrayZero => arrays::array_zero,

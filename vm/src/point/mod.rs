@@ -21,12 +21,13 @@ use crate::bytecode::{Bytecode, Function, Slot};
 use crate::level::Level;
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::memory::Heap;
+use adumbra_ir::quad::Awaited;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use state::{State, Threaded};
 use std::sync::Arc;
 
 pub(crate) use adopt::Adopted;
-pub(crate) use float_mode::FloatMode;
+pub use float_mode::FloatMode;
 pub use park::Parked;
 
 /// How far an evaluation came.
@@ -36,7 +37,7 @@ pub enum Outcome {
     Finished,
     /// A limit was met: outputs and shadows are zero, closures empty; the last fault says why.
     Stopped,
-    /// The host answered [`Pending`](adumbra_ir::host::Sampled::Pending): the point waits. Outputs and shadows are zero, and no closures
+    /// The host answered [`Pending`](adumbra_ir::host::Sampled::Pending), or the point came to a difference: it waits. Outputs and shadows are zero, and no closures
     /// can be seen.
     Pending,
 }
@@ -162,9 +163,12 @@ impl PointMachine {
     /// once.
     ///
     /// # Panics
-    /// If no point waits.
+    /// If no point waits for the host.
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        let (ip, _) = self.state.waiting.take().expect("a point waits");
+        let waiting = self.state.waiting.take();
+        let Some((ip, Awaited::Texel(_))) = waiting else {
+            panic!("a point waits for the host");
+        };
         let mode = FloatMode::enter();
         self.lend(self.kept.as_ptr(), host);
         // SAFETY: what waits is a sample of this program, and validation put an instruction behind it; the globals are the machine's own.
@@ -176,10 +180,30 @@ impl PointMachine {
         outcome
     }
 
+    /// Goes on with the point that waits at a difference: what whoever joins the points of its quad has found.
+    ///
+    /// # Panics
+    /// If no point waits at a difference.
+    pub fn join(&mut self, difference: f32, host: &mut dyn Host) -> Outcome {
+        let waiting = self.state.waiting.take();
+        let Some((ip, Awaited::Difference(..))) = waiting else {
+            panic!("a point waits at a difference");
+        };
+        let mode = FloatMode::enter();
+        self.lend(self.kept.as_ptr(), host);
+        // SAFETY: what waits is a difference of this program, and validation put an instruction behind it; the globals are the machine's own.
+        let outcome = unsafe {
+            host::join(ip, self.file.as_mut_ptr(), difference);
+            self.execute(ip.add(1))
+        };
+        drop(mode);
+        outcome
+    }
+
     /// Lets routines reach the host, for the one execution that follows.
     fn lend(&mut self, globals: *const u32, host: &mut dyn Host) {
         self.state.globals = globals;
-        // SAFETY: only the lifetime changes; `run` and `answer`, which borrow the host, end with the execution.
+        // SAFETY: only the lifetime changes; `run`, `answer` and `join`, which borrow the host, end with the execution.
         self.state.host =
             unsafe { std::mem::transmute::<*mut dyn Host, *mut (dyn Host + 'static)>(host) };
     }

@@ -7,6 +7,7 @@ use super::PointMachine;
 use super::state::{Caller, State};
 use crate::bytecode::Bytecode;
 use adumbra_ir::host::{ClosureArena, Faults, Limits, SampleRequest};
+use adumbra_ir::quad::{Awaited, Lockstep};
 use std::sync::Arc;
 
 /// Memory for a point that waits apart from any machine; [`PointMachine::park`] fills it. It can be used for one point after the other, and
@@ -25,8 +26,8 @@ pub struct Parked {
 struct Point {
     program: Arc<Bytecode>,
     limits: Limits,
-    request: SampleRequest,
-    /// The sample, as an index into the threaded code.
+    awaited: Awaited,
+    /// Where it waits, as an index into the threaded code.
     at: u32,
     steps: u64,
     elements: u32,
@@ -41,9 +42,9 @@ struct Call {
 }
 
 impl Parked {
-    /// What the point waits for, if there is one.
+    /// What the point asks the host, if there is one that waits for it.
     pub fn request(&self) -> Option<&SampleRequest> {
-        self.point.as_ref().map(|point| &point.request)
+        self.point.as_ref()?.awaited.request()
     }
 
     /// Gives the point up but keeps the memory.
@@ -60,10 +61,28 @@ impl Parked {
     }
 }
 
+impl Lockstep for PointMachine {
+    fn awaited(&self) -> Option<&Awaited> {
+        self.state.waiting.as_ref().map(|(_, awaited)| awaited)
+    }
+
+    fn is_beside(&self, other: &PointMachine) -> bool {
+        let place = |machine: &PointMachine| {
+            let waiting = machine.state.waiting.as_ref();
+            waiting.map(|(ip, _)| machine.state.index(*ip))
+        };
+        let (mine, others) = (&self.state.calls, &other.state.calls);
+        let mut calls = mine.iter().zip(others);
+        place(self) == place(other)
+            && mine.len() == others.len()
+            && calls.all(|(a, b)| self.state.index(a.ip) == other.state.index(b.ip))
+    }
+}
+
 impl PointMachine {
-    /// What the point waits for, if it waits.
+    /// What the point asks the host, if it waits for that.
     pub fn request(&self) -> Option<&SampleRequest> {
-        self.state.waiting.as_ref().map(|(_, request)| request)
+        self.awaited()?.request()
     }
 
     /// Bytes that `into` would take with the point that waits.
@@ -98,7 +117,7 @@ impl PointMachine {
             faults,
             waiting,
         } = &self.state;
-        let (ip, request) = waiting.expect("a point waits");
+        let (ip, awaited) = waiting.expect("a point waits");
         let registers = &self.file[..program.slots as usize];
         let saved = &saved[..*saved_top];
         let words = &mut into.words;
@@ -117,7 +136,7 @@ impl PointMachine {
         into.point = Some(Point {
             program: program.clone(),
             limits: *limits,
-            request,
+            awaited,
             at: self.state.index(ip),
             steps: *steps,
             elements: *elements,
@@ -156,7 +175,7 @@ impl PointMachine {
         state.steps = point.steps;
         state.elements = point.elements;
         state.faults = point.faults;
-        state.waiting = Some((address(point.at), point.request));
+        state.waiting = Some((address(point.at), point.awaited));
         self.outputs.fill([0; 3]);
     }
 }

@@ -1,9 +1,8 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
 use crate::bytecode::{Bytecode, WORDS};
-use adumbra_ir::host::{
-    ClosureArena, FaultKind, Faults, Host, Limits, SampleRequest, is_time_to_ask,
-};
+use adumbra_ir::host::{ClosureArena, FaultKind, Faults, Host, Limits, is_time_to_ask};
+use adumbra_ir::quad::Awaited;
 use adumbra_ir::span::Span;
 use std::sync::Arc;
 
@@ -72,8 +71,8 @@ pub(super) struct State {
     /// Room for the arguments of a closure; empty in between.
     pub(super) arguments: Vec<u32>,
     pub(super) faults: Faults,
-    /// The sample at which the point waits, and what it asks.
-    pub(super) waiting: Option<(*const Threaded, SampleRequest)>,
+    /// The instruction at which the point waits, and for what.
+    pub(super) waiting: Option<(*const Threaded, Awaited)>,
 }
 
 impl State {

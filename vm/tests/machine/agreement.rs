@@ -16,7 +16,7 @@ use adumbra_ir::verify::verify;
 use adumbra_vm::{Bytecode, Outcome, PointMachine, lower};
 use std::sync::Arc;
 
-const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     steps: 5_000,
     call_depth: 40,
     array_elements: 10_000,
@@ -46,7 +46,7 @@ impl Random {
 }
 
 /// A point for a module, and the same as words for a machine.
-fn point(module: &Module, random: &mut Random) -> (Point, Vec<u32>, Vec<u32>) {
+pub(crate) fn point(module: &Module, random: &mut Random) -> (Point, Vec<u32>, Vec<u32>) {
     let mut point = Point::new(module);
     let mut words = Vec::new();
     let mut next = 0;

@@ -7,5 +7,6 @@ mod files;
 mod limits;
 mod memory;
 mod park;
+mod quads;
 mod rows;
 mod support;

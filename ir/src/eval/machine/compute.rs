@@ -7,6 +7,7 @@ use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, le
 use crate::module::*;
 use crate::ops::row::Kind;
 use crate::ops::{MAX_OPERANDS, Op};
+use crate::quad::Awaited;
 use crate::span::Span;
 use crate::types::{Direction, Scalar};
 use smallvec::{SmallVec, smallvec};
@@ -77,6 +78,10 @@ impl<F: Number> Machine<'_, F> {
             InstKind::Shadow(direction) => {
                 self.state.tally.reads += 1;
                 Slot::float(read(args[0].shadow(direction)), [F::default(); 2])
+            }
+            InstKind::Difference(direction) => {
+                let awaited = Awaited::Difference(direction, args[0].float);
+                return Err(Halt::Pending(awaited));
             }
             InstKind::ArrayZero(array) => {
                 let len = self.function().arrays[array.index()].len;
@@ -205,7 +210,7 @@ impl<F: Number> Machine<'_, F> {
         };
         match self.host.sample(&request) {
             Sampled::Ready(texel) => Ok(answered(channels, texel)),
-            Sampled::Pending => Err(Halt::Pending(request)),
+            Sampled::Pending => Err(Halt::Pending(Awaited::Texel(request))),
         }
     }
 

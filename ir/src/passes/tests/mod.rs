@@ -7,6 +7,7 @@ mod fold;
 mod optimise;
 mod origins;
 mod post;
+mod quad;
 mod random;
 mod unread;
 mod variants;

@@ -44,6 +44,13 @@ impl<'a> Parser<'a> {
                     _ => Direction::Y,
                 })
             }
+            "difference_x" | "difference_y" => {
+                args = self.values()?;
+                InstKind::Difference(match word {
+                    "difference_x" => Direction::X,
+                    _ => Direction::Y,
+                })
+            }
             "array_zero" => InstKind::ArrayZero(self.array_id()?),
             "array_copy" => {
                 let to = self.array_id()?;

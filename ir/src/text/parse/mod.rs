@@ -15,6 +15,7 @@ use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::ops::Op;
 use crate::span::{FileId, Span};
+use crate::text::QUADS;
 use crate::types::{Scalar, StructType, Type};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -251,6 +252,18 @@ impl<'a> Parser<'a> {
         loop {
             match self.token {
                 Token::End => break,
+                Token::Word("quad") => {
+                    self.advance();
+                    let at = self.here();
+                    let word = self.word("a rule for quads")?;
+                    let mut rules = QUADS.iter().filter(|(name, _)| *name == word);
+                    let Some(&(_, quad)) = rules.next() else {
+                        let message = format!("there is no rule `{word}` for quads");
+                        let unknown = Diagnostic::new(Code::IrUnknownName, at, message);
+                        return Err(Box::new(unknown));
+                    };
+                    self.module.quad = Some(quad);
+                }
                 Token::Word("global") => {
                     let name = self.declare(|p| (&mut p.globals, p.module.globals.len()))?;
                     let ty = self.typed()?;

@@ -62,6 +62,9 @@ struct Open {
 impl<'a> Printer<'a> {
     fn module(&mut self) -> fmt::Result {
         let module = self.module;
+        if let Some(quad) = module.quad {
+            writeln!(self.out, "quad {}", quad_name(quad))?;
+        }
         for global in &module.globals {
             let Global { name, ty } = global;
             writeln!(self.out, "global {}: {}", Name(name), FullType(ty))?;
@@ -367,6 +370,8 @@ impl<'a> Printer<'a> {
             InstKind::Resource(id) => write!(out, "resource {}", self.resources.get(id.0)),
             InstKind::Shadow(Direction::X) => write!(out, "ddx {args}"),
             InstKind::Shadow(Direction::Y) => write!(out, "ddy {args}"),
+            InstKind::Difference(Direction::X) => write!(out, "difference_x {args}"),
+            InstKind::Difference(Direction::Y) => write!(out, "difference_y {args}"),
             InstKind::ArrayZero(array) => write!(out, "array_zero &{}", array.0),
             InstKind::ArrayCopy { to, from } => {
                 let separator = if inst.args.is_empty() { "" } else { ", " };

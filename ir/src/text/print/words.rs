@@ -1,7 +1,8 @@
 //! The parts that lines of IR text are made of.
 
 use crate::module::*;
-use crate::text::SAMPLES;
+use crate::quad::Quad;
+use crate::text::{QUADS, SAMPLES};
 use crate::types::{Lanes, Scalar, Type};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Write};
@@ -161,6 +162,12 @@ pub(super) const fn mode_name(mode: Mode) -> &'static str {
         Mode::InOut => "inout",
         Mode::Return => "return",
     }
+}
+
+/// The word for a rule of quads.
+pub(super) fn quad_name(quad: Quad) -> &'static str {
+    let mut names = QUADS.iter().filter(|(_, of)| *of == quad);
+    names.next().expect("all of them are listed").0
 }
 
 /// The word for a sample.

@@ -242,6 +242,7 @@ impl Loader<'_> {
                     [Place::Own(a), from],
                 );
             }
+            Opcode::Difference(_) => unreachable!("the points are in no quads"),
             Opcode::Load(to, _) => {
                 let index = self.place(c);
                 let written = slots(a, to);

@@ -1,0 +1,477 @@
+//! Where the points of a quad may part.
+//!
+//! Points start together and see the same inputs; what differs between them begins with the host's globals. A value *varies* if it may
+//! differ between points of a quad, a place is *partial* if not all points of a quad need come to it in lockstep: behind a condition that
+//! varies, behind a leave that not all take, in a loop that they leave at different turns, in a function called from such a place.
+//!
+//! Both are sets of bits that say what it depends on ([`SOURCE`], [`ENTRY`], the function's own ins), so that one walk over a function
+//! serves all calls of it; callers put their own sets in. Everything is found as a least fixpoint. The work is linear in the program, times
+//! a named constant; what takes longer counts as varying.
+
+use crate::calls::CallGraph;
+use crate::module::*;
+use crate::span::Span;
+
+/// What a value or a place depends on.
+pub(super) type Bits = u64;
+
+/// It varies in any case.
+const SOURCE: Bits = 1 << 63;
+/// On whether all points of a quad enter the function together.
+const ENTRY: Bits = 1 << 62;
+/// The bit that ins have together that are too many for one each.
+const SHARED: usize = 61;
+
+/// Walks over one function, or a cycle of functions, before everything in it counts as varying.
+pub const MAX_WALKS: usize = 64;
+
+/// The bit of a function's in: scalar parameters first, then array parameters.
+const fn in_bit(position: usize) -> Bits {
+    1 << if position < SHARED { position } else { SHARED }
+}
+
+/// What callers need to know of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Summary {
+    results: Vec<Bits>,
+    /// By array parameter: what is copied out.
+    arrays: Vec<Bits>,
+}
+
+/// A derivative that not all points of a quad need come to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Divergent {
+    /// Where it stands; for one in the library, where the user calls for it.
+    pub(super) span: Span,
+    /// Whether it is a texture that wants it.
+    pub(super) by_sample: bool,
+    /// Where points may part, if it is in the same function.
+    pub(super) parted: Option<Span>,
+    /// The call from a place that is partial, if the function is called from one.
+    pub(super) called: Option<Span>,
+}
+
+/// Every divergent derivative of a module, in the order of the text.
+pub(super) fn divergent(module: &Module) -> Vec<Divergent> {
+    let calls = CallGraph::new(module);
+    let mut walks: Vec<Walk<'_>> = module.functions.iter().map(Walk::new).collect();
+    let mut summaries: Vec<Summary> = walks.iter().map(Walk::summary).collect();
+    for component in &calls.components {
+        let members = &calls.order[component.clone()];
+        for round in 0.. {
+            let mut changed = false;
+            for &id in members {
+                let walk = &mut walks[id.index()];
+                match round < MAX_WALKS {
+                    true => walk.settle(&summaries),
+                    false => walk.give_up(&summaries),
+                }
+                let summary = walk.summary();
+                changed |= summary != summaries[id.index()];
+                summaries[id.index()] = summary;
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+    let mut reach = Reach {
+        module,
+        masks: vec![SOURCE; module.functions.len()],
+        entered: vec![None; module.functions.len()],
+        wanted: vec![None; module.functions.len()],
+    };
+    for component in calls.components.iter().rev() {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for &id in calls.order[component.clone()].iter().rev() {
+                changed |= reach.pass_on(id, &walks[id.index()]);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for &id in &calls.order {
+        reach.divergent(id, &mut walks[id.index()], &summaries, &mut found);
+    }
+    found.sort_by_key(|found| (found.span.file, found.span.start, found.by_sample));
+    found.dedup_by_key(|found| (found.span, found.by_sample));
+    found
+}
+
+/// What callers bring, from the entry on.
+struct Reach<'m> {
+    module: &'m Module,
+    /// By function: which of its bits are set by some call of it.
+    masks: Vec<Bits>,
+    /// By function: the first call of it from a place that is partial.
+    entered: Vec<Option<Span>>,
+    /// By function of the library: the first call for which it is reached.
+    wanted: Vec<Option<Span>>,
+}
+
+impl Reach<'_> {
+    /// What a function brings to those that it calls. Returns whether anything was new.
+    fn pass_on(&mut self, id: FuncId, walk: &Walk<'_>) -> bool {
+        let mask = self.masks[id.index()];
+        let mut changed = false;
+        for place in &walk.places {
+            let InstKind::Call(callee, arrays) = &place.inst.kind else {
+                continue;
+            };
+            let at = callee.index();
+            let args = place.inst.args.iter().map(|arg| walk.values[arg.index()]);
+            let arrays = arrays.iter().map(|array| walk.arrays[array.index()]);
+            let mut brought = SOURCE;
+            for (position, bits) in args.chain(arrays).enumerate() {
+                if bits & mask != 0 {
+                    brought |= in_bit(position);
+                }
+            }
+            let call = self.in_text(id, place.inst.span);
+            if place.partial & mask != 0 {
+                brought |= ENTRY;
+                self.entered[at].get_or_insert(call);
+            }
+            self.wanted[at].get_or_insert(call);
+            changed |= brought & !self.masks[at] != 0;
+            self.masks[at] |= brought;
+        }
+        changed
+    }
+
+    /// A place of a function; of one of the library, where the user's text calls for it.
+    fn in_text(&self, id: FuncId, span: Span) -> Span {
+        let function = self.module.function(id);
+        match self.wanted[id.index()] {
+            Some(call) if function.library => self.entered[id.index()].unwrap_or(call),
+            _ => span,
+        }
+    }
+
+    fn divergent(
+        &self,
+        id: FuncId,
+        walk: &mut Walk<'_>,
+        summaries: &[Summary],
+        found: &mut Vec<Divergent>,
+    ) {
+        let mask = self.masks[id.index()];
+        let asks = |place: &Place<'_>| !matches!(place.inst.kind, InstKind::Call(..));
+        let is_wrong = |place: &Place<'_>| asks(place) && place.partial & mask != 0;
+        if !walk.places.iter().any(is_wrong) {
+            return;
+        }
+        walk.look_for(mask, summaries);
+        let library = self.module.function(id).library;
+        let called = self.entered[id.index()];
+        found.extend(walk.places.iter().filter(|p| is_wrong(p)).map(|place| {
+            let by_entry = place.partial & mask & ENTRY != 0;
+            Divergent {
+                span: self.in_text(id, place.inst.span),
+                by_sample: matches!(place.inst.kind, InstKind::Sample(..)),
+                parted: place.parted.filter(|_| !library),
+                called: called.filter(|_| by_entry && !library),
+            }
+        }));
+    }
+}
+
+/// A place that matters: a derivative, or a call.
+#[derive(Clone, Copy, Debug)]
+struct Place<'m> {
+    inst: &'m Inst,
+    partial: Bits,
+    /// Where points part before it.
+    parted: Option<Span>,
+}
+
+/// A region that the walk is in.
+struct Open {
+    region: RegionId,
+    /// What not all points being here depends on; grows behind a leave.
+    partial: Bits,
+    parted: Option<Span>,
+}
+
+/// The walk over one function, which is repeated until nothing changes.
+struct Walk<'m> {
+    function: &'m Function,
+    /// By value, array and result: what it varies with.
+    values: Vec<Bits>,
+    arrays: Vec<Bits>,
+    results: Vec<Bits>,
+    /// By region of a loop: what its points leaving it at different turns depends on, and where they do.
+    turns: Vec<(Bits, Option<Span>)>,
+    /// By region of a loop: how many instructions send to its next turn.
+    continues: Vec<u32>,
+    /// By region: the results of the instruction that it belongs to, and whether it is a loop's.
+    owners: Vec<(Results, bool)>,
+    open: Vec<Open>,
+    /// Found by the last walk, in the order of the program.
+    places: Vec<Place<'m>>,
+    /// Which bits points part by, as far as it is to be told where.
+    mask: Bits,
+    changed: bool,
+}
+
+impl<'m> Walk<'m> {
+    fn new(function: &'m Function) -> Walk<'m> {
+        let mut values = vec![0; function.values.len()];
+        let params = function.params();
+        for (position, param) in params.iter().enumerate() {
+            values[param.index()] = in_bit(position);
+        }
+        let mut arrays = vec![0; function.arrays.len()];
+        for (position, array) in function.array_params().enumerate() {
+            if array.mode != Some(Mode::Out) {
+                arrays[position] = in_bit(params.len() + position);
+            }
+        }
+        let mut continues = vec![0; function.regions.len()];
+        for inst in function.regions.iter().flat_map(|region| &region.insts) {
+            if let InstKind::Continue(to) = inst.kind {
+                continues[to.index()] += 1;
+            }
+        }
+        Walk {
+            function,
+            values,
+            arrays,
+            results: vec![0; function.results.len()],
+            turns: vec![(0, None); function.regions.len()],
+            continues,
+            owners: vec![(Results::NONE, false); function.regions.len()],
+            open: Vec::new(),
+            places: Vec::new(),
+            mask: 0,
+            changed: false,
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        Summary {
+            results: self.results.clone(),
+            arrays: self.arrays[..self.function.array_params().count()].to_vec(),
+        }
+    }
+
+    /// Walks until nothing changes.
+    fn settle(&mut self, summaries: &[Summary]) {
+        for _ in 0..MAX_WALKS {
+            self.changed = false;
+            self.walk(summaries);
+            if !self.changed {
+                return;
+            }
+        }
+        self.give_up(summaries);
+    }
+
+    /// Takes everything for varying.
+    fn give_up(&mut self, summaries: &[Summary]) {
+        let turns = self.turns.iter_mut().map(|(bits, _)| bits);
+        let values = self.values.iter_mut().chain(&mut self.arrays);
+        for bits in values.chain(&mut self.results).chain(turns) {
+            *bits |= SOURCE;
+        }
+        self.walk(summaries);
+    }
+
+    /// Walks once more to tell where points part by these bits. Loops know it only when their leaves were seen.
+    fn look_for(&mut self, mask: Bits, summaries: &[Summary]) {
+        self.mask = mask;
+        for _ in 0..2 {
+            self.walk(summaries);
+        }
+    }
+
+    fn walk(&mut self, summaries: &[Summary]) {
+        self.places.clear();
+        self.region(self.function.body, ENTRY, None, summaries);
+    }
+
+    fn region(
+        &mut self,
+        region: RegionId,
+        partial: Bits,
+        parted: Option<Span>,
+        summaries: &[Summary],
+    ) {
+        self.open.push(Open {
+            region,
+            partial,
+            parted,
+        });
+        let function = self.function;
+        for inst in &function.region(region).insts {
+            self.inst(region, inst, summaries);
+        }
+        self.open.pop();
+    }
+
+    fn inst(&mut self, region: RegionId, inst: &'m Inst, summaries: &[Summary]) {
+        let here = self.open.last().expect("a region is open");
+        let (partial, parted) = (here.partial, here.parted);
+        let all = inst.args.iter().map(|arg| self.values[arg.index()]);
+        let all = all.fold(0, |all, bits| all | bits);
+        let place = Place {
+            inst,
+            partial,
+            parted,
+        };
+        match &inst.kind {
+            InstKind::Const(_) | InstKind::Resource(_) => {}
+            InstKind::Global(..) => self.give(inst.results, SOURCE),
+            InstKind::Op(_)
+            | InstKind::MakeClosure(_)
+            | InstKind::ClosureAdd
+            | InstKind::ClosureScale
+            | InstKind::Sample(_, _, Detail::Gradients | Detail::Level) => {
+                self.give(inst.results, all);
+            }
+            InstKind::Shadow(_) | InstKind::Difference(_) | InstKind::Sample(..) => {
+                self.places.push(place);
+                self.give(inst.results, all);
+            }
+            InstKind::Message(_) | InstKind::Unreachable => {}
+            InstKind::ArrayZero(array) => self.put(*array, partial),
+            InstKind::ArrayResize(array, _) => {
+                self.put(*array, all | partial);
+                self.give(inst.results, all);
+            }
+            InstKind::ArrayCopy { to, from } => {
+                self.put(*to, self.arrays[from.index()] | all | partial);
+            }
+            InstKind::Load(array) => self.give(inst.results, self.arrays[array.index()] | all),
+            InstKind::Store(array) => self.put(*array, all | partial),
+            InstKind::Call(callee, arrays) => {
+                self.places.push(place);
+                self.call(inst, arrays, partial, &summaries[callee.index()]);
+            }
+            InstKind::If(then, other) => {
+                // Values that one of two arms yields differ where points are in both.
+                self.give(inst.results, all);
+                let inside = partial | all;
+                let parted = parted.or((all & self.mask != 0).then_some(inst.span));
+                for arm in [*then, *other] {
+                    self.owners[arm.index()] = (inst.results, false);
+                    self.region(arm, inside, parted, summaries);
+                }
+            }
+            InstKind::Block(body) => {
+                self.owners[body.index()] = (inst.results, false);
+                self.region(*body, partial, parted, summaries);
+            }
+            InstKind::Loop(body) => {
+                self.owners[body.index()] = (inst.results, true);
+                self.turn(*body, &inst.args, 0);
+                let (leaves, left) = self.turns[body.index()];
+                self.region(*body, partial | leaves, parted.or(left), summaries);
+            }
+            InstKind::Yield => self.hand_over(self.owners[region.index()].0, &inst.args, 0),
+            InstKind::Break(to) => {
+                self.hand_over(self.owners[to.index()].0, &inst.args, partial);
+                self.leave(Some(*to), true);
+            }
+            InstKind::Continue(to) => {
+                // Where there is but one way to the next turn, all points that are in it bring the same.
+                let is_only = self.continues[to.index()] == 1;
+                self.turn(*to, &inst.args, if is_only { 0 } else { partial });
+                self.leave(Some(*to), false);
+            }
+            InstKind::Return => {
+                for (at, arg) in inst.args.iter().enumerate() {
+                    let bits = self.values[arg.index()] | partial;
+                    grow(&mut self.results[at], bits, &mut self.changed);
+                }
+                self.leave(None, true);
+            }
+        }
+    }
+
+    /// Points leave for what is behind the target, for its next turn, or from the function: from here to there, not all are left.
+    fn leave(&mut self, target: Option<RegionId>, for_good: bool) {
+        let here = self.open.last().expect("a region is open");
+        let (partial, parted) = (here.partial, here.parted);
+        for open in self.open.iter_mut().rev() {
+            let is_target = Some(open.region) == target;
+            open.partial |= partial;
+            open.parted = open.parted.or(parted);
+            let is_loop = self.owners[open.region.index()].1;
+            if is_loop && (for_good || !is_target) {
+                let (bits, left) = &mut self.turns[open.region.index()];
+                grow(bits, partial, &mut self.changed);
+                *left = left.or(parted);
+            }
+            if is_target {
+                break;
+            }
+        }
+    }
+
+    fn call(&mut self, inst: &Inst, arrays: &[ArrayId], partial: Bits, callee: &Summary) {
+        let args = inst.args.iter().map(|arg| self.values[arg.index()]);
+        let ins: Vec<Bits> = args
+            .chain(arrays.iter().map(|array| self.arrays[array.index()]))
+            .collect();
+        let shared = ins.iter().skip(SHARED).fold(0, |all, bits| all | bits);
+        let through = |bits: Bits| {
+            let mut all = bits & SOURCE;
+            if bits & ENTRY != 0 {
+                all |= partial;
+            }
+            if bits & in_bit(SHARED) != 0 {
+                all |= shared;
+            }
+            let mut own = bits & (in_bit(SHARED) - 1);
+            while own != 0 {
+                all |= ins.get(own.trailing_zeros() as usize).unwrap_or(&0);
+                own &= own - 1;
+            }
+            all
+        };
+        for (result, &bits) in inst.results.iter().zip(&callee.results) {
+            grow(
+                &mut self.values[result.index()],
+                through(bits),
+                &mut self.changed,
+            );
+        }
+        for (array, &bits) in arrays.iter().zip(&callee.arrays) {
+            let bits = through(bits) | partial;
+            grow(&mut self.arrays[array.index()], bits, &mut self.changed);
+        }
+    }
+
+    fn give(&mut self, results: Results, bits: Bits) {
+        for result in results.iter() {
+            grow(&mut self.values[result.index()], bits, &mut self.changed);
+        }
+    }
+
+    fn put(&mut self, array: ArrayId, bits: Bits) {
+        grow(&mut self.arrays[array.index()], bits, &mut self.changed);
+    }
+
+    /// From here to the results of an instruction around it, by points whose coming this way depends on `partial`.
+    fn hand_over(&mut self, results: Results, args: &[ValueId], partial: Bits) {
+        for (to, from) in results.iter().zip(args) {
+            let bits = self.values[from.index()] | partial;
+            grow(&mut self.values[to.index()], bits, &mut self.changed);
+        }
+    }
+
+    /// The same to what a loop carries.
+    fn turn(&mut self, body: RegionId, args: &[ValueId], partial: Bits) {
+        let function = self.function;
+        for (to, from) in function.region(body).params.iter().zip(args) {
+            let bits = self.values[from.index()] | partial;
+            grow(&mut self.values[to.index()], bits, &mut self.changed);
+        }
+    }
+}
+
+fn grow(to: &mut Bits, bits: Bits, changed: &mut bool) {
+    *changed |= bits & !*to != 0;
+    *to |= bits;
+}

@@ -1,0 +1,114 @@
+//! Differences in place of shadows; the limits of the analysis. What is refused, and what is not, is in `tests/quads.rs`, in the language.
+
+use super::super::{MAX_WALKS, quads};
+use crate::module::*;
+use crate::quad::{Corner, Quad};
+use crate::text::{Spans, parse, print};
+use crate::{FileId, verify};
+
+fn module(text: &str) -> Module {
+    let module = parse(&format!("adumbra ir 1\n{text}"), FileId::MAIN).expect("the text is IR");
+    verify(&module).expect("the module is valid");
+    module
+}
+
+#[test]
+fn shadows_become_differences_and_samples_take_them_as_gradients() {
+    let text = "global x: float global y: float texture wood output o: float entry main
+        fn main() -> (f32) ^0 {
+            %0: f32 = global x[0]
+            %1: f32 = global y[0]
+            %2: f32 = ddy %0
+            %3: f32 = sample_alpha wood(%0, %1)
+            %4: f32 = add %2, %3
+            return %4
+        }";
+    let made = quads(module(text), Quad::Coarse(Corner::LowerLeft)).expect("nothing parts");
+    verify(&made).expect("the module is valid");
+    let printed = print(&made, Spans::Hidden);
+    for line in [
+        "quad coarse_lower_left",
+        "%2: f32 = difference_y %0",
+        "%5: f32 = difference_x %0",
+        "%6: f32 = difference_x %1",
+        "%7: f32 = difference_y %0",
+        "%8: f32 = difference_y %1",
+        "%3: f32 = sample_alpha_gradients wood(%0, %1, %5, %6, %7, %8)",
+    ] {
+        assert!(printed.contains(line), "{line}\n{printed}");
+    }
+}
+
+#[test]
+fn a_difference_of_a_constant_is_folded_unless_it_is_none() {
+    for (bits, left) in [("2.0", 0), ("inf", 1), ("nan", 1)] {
+        let text = format!(
+            "output o: float entry main
+            fn main() -> (f32) ^0 {{ %0: f32 = const {bits} %1: f32 = ddx %0 return %1 }}"
+        );
+        let made = quads(module(&text), Quad::Fine).expect("nothing parts");
+        let (made, _) = super::super::run(made, &super::super::PassOptions::default());
+        let insts = made.functions.iter().flat_map(|f| &f.regions);
+        let differences = insts
+            .flat_map(|region| &region.insts)
+            .filter(|inst| matches!(inst.kind, InstKind::Difference(_)));
+        assert_eq!(differences.count(), left, "{bits}");
+    }
+}
+
+#[test]
+fn a_difference_stands_in_quads_alone() {
+    let text = "output o: float entry main
+        fn main() -> (f32) ^0 { %0: f32 = const 2.0 %1: f32 = difference_x %0 return %1 }";
+    let text = format!("adumbra ir 1\n{text}");
+    let module = parse(&text, FileId::MAIN).expect("the text is IR");
+    let violations = verify(&module).unwrap_err();
+    assert_eq!(violations[0].rule, crate::verify::Rule::Quad);
+    let module = Module {
+        quad: Some(Quad::Fine),
+        ..module
+    };
+    assert_eq!(verify(&module), Ok(()));
+}
+
+/// A loop that hands `x` down a chain of so many variables, one a turn and the last one first, so that a walk follows one link. A derivative
+/// stands behind a condition that is the same at all points.
+fn chain(variables: usize) -> Module {
+    let (mut params, mut turned) = (Vec::new(), Vec::new());
+    for i in 0..variables {
+        params.push(format!("%{}: f32 = %1", 6 + i));
+        turned.push(match i + 1 == variables {
+            true => "%0".to_owned(),
+            false => format!("%{}", 7 + i),
+        });
+    }
+    let text = format!(
+        "global x: float input k: float = 1.0 input b: bool = true output o: float entry main
+        fn main(%1: f32, %2: bool) -> (f32) ^0 {{
+            %0: f32 = global x[0]
+            %3: f32 = loop ^1 ({}) {{
+                if %2 ^2 {{ break ^1 %6 }} else ^3 {{ yield }}
+                continue ^1 {}
+            }}
+            %4: f32 = if %2 ^4 {{ %5: f32 = ddx %0 yield %5 }} else ^5 {{ yield %3 }}
+            return %4
+        }}",
+        params.join(", "),
+        turned.join(", ")
+    );
+    module(&text)
+}
+
+#[test]
+fn what_takes_too_many_walks_counts_as_varying() {
+    // The last walk finds nothing new.
+    for (variables, refused) in [
+        (1, false),
+        (MAX_WALKS - 2, false),
+        (MAX_WALKS, true),
+        (2_000, true),
+    ] {
+        let made = quads(chain(variables), Quad::Fine);
+        assert_eq!(made.is_err(), refused, "{variables}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Quads: derivatives as GPUs take them, by differences between the points of a block of 2×2 pixels.
+//!
+//! The rule stands here once, for all engines: [`Quad::difference`]. The points of a quad are evaluated in lockstep. Each comes to a
+//! [`Difference`](crate::module::InstKind::Difference) with a value of its own and waits there ([`Awaited`]); whoever joins the four
+//! answers each of them by this rule, and they go on.
+
+use crate::host::{SampleRequest, read_shadow};
+use crate::types::Direction;
+
+/// A point of a quad. Rows count downwards, as pixels do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Corner {
+    /// The first point, which an evaluation of a single one is about.
+    #[default]
+    UpperLeft,
+    /// One to the right of the first.
+    UpperRight,
+    /// One below the first.
+    LowerLeft,
+    /// One to the right and one below.
+    LowerRight,
+}
+
+impl Corner {
+    /// All, row by row: the order of the points of a quad wherever they stand in a list.
+    pub const ALL: [Corner; 4] = [
+        Corner::UpperLeft,
+        Corner::UpperRight,
+        Corner::LowerLeft,
+        Corner::LowerRight,
+    ];
+
+    /// The first and the second of the two points whose difference is taken in that direction: those of the corner's row, from left to
+    /// right, or those of its column, from top to bottom.
+    ///
+    /// ```
+    /// use adumbra_ir::{Direction, quad::Corner};
+    /// let (above, below) = Corner::LowerRight.neighbours(Direction::Y);
+    /// assert_eq!((above, below), (Corner::UpperRight, Corner::LowerRight));
+    /// ```
+    pub const fn neighbours(self, direction: Direction) -> (Corner, Corner) {
+        let (row, column) = (self as usize / 2, self as usize % 2);
+        match direction {
+            Direction::X => (Corner::ALL[2 * row], Corner::ALL[2 * row + 1]),
+            Direction::Y => (Corner::ALL[column], Corner::ALL[2 + column]),
+        }
+    }
+}
+
+/// Which neighbours the points of a quad take their differences from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quad {
+    /// Each point from its own row and its own column.
+    Fine,
+    /// All four from one row and one column: those that meet in this corner. GPUs differ in which they take.
+    Coarse(Corner),
+}
+
+impl Quad {
+    /// Every rule.
+    pub const ALL: [Quad; 5] = [
+        Quad::Fine,
+        Quad::Coarse(Corner::UpperLeft),
+        Quad::Coarse(Corner::UpperRight),
+        Quad::Coarse(Corner::LowerLeft),
+        Quad::Coarse(Corner::LowerRight),
+    ];
+
+    /// The derivative at each point from the values at all of them, in the order of [`Corner::ALL`]: right minus left, lower minus upper,
+    /// one subtraction in `f32`, and no negative zero. A point that is not there, having been stopped, has no value; a derivative that
+    /// would need it is 0.
+    ///
+    /// ```
+    /// use adumbra_ir::{Direction, quad::{Corner, Quad}};
+    /// let values = [1.0, 3.0, 10.0, 50.0].map(Some);
+    /// assert_eq!(Quad::Fine.difference(Direction::X, values), [2.0, 2.0, 40.0, 40.0]);
+    /// assert_eq!(Quad::Fine.difference(Direction::Y, values), [9.0, 47.0, 9.0, 47.0]);
+    /// let lower_left = Quad::Coarse(Corner::LowerLeft);
+    /// assert_eq!(lower_left.difference(Direction::X, values), [40.0; 4]);
+    /// assert_eq!(lower_left.difference(Direction::Y, values), [9.0; 4]);
+    /// ```
+    pub fn difference(self, direction: Direction, values: [Option<f32>; 4]) -> [f32; 4] {
+        Corner::ALL.map(|own| {
+            let corner = match self {
+                Quad::Fine => own,
+                Quad::Coarse(corner) => corner,
+            };
+            let (first, second) = corner.neighbours(direction);
+            match (values[first as usize], values[second as usize]) {
+                (Some(first), Some(second)) => read_shadow(second - first),
+                _ => 0.0,
+            }
+        })
+    }
+}
+
+/// What a point waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Awaited<F = f32> {
+    /// The host's answer to this request.
+    Texel(SampleRequest<F>),
+    /// The other points of its quad: the difference of this value in that direction.
+    Difference(Direction, F),
+}
+
+impl<F> Awaited<F> {
+    /// The request, if it is the host that the point waits for.
+    pub const fn request(&self) -> Option<&SampleRequest<F>> {
+        match self {
+            Awaited::Texel(request) => Some(request),
+            Awaited::Difference(..) => None,
+        }
+    }
+}
+
+/// A point of a quad, in whichever engine.
+pub trait Lockstep {
+    /// What it waits for, unless it is done.
+    fn awaited(&self) -> Option<&Awaited>;
+
+    /// Whether both wait at the same instruction, which they came to by the same calls.
+    fn is_beside(&self, other: &Self) -> bool;
+}
+
+/// Brings the points of a quad on, until all of them are done or one waits for the host. `join` tells a point the difference that it waits
+/// for, and runs it until it is done or waits again. Points that wait at different places, which no compilation makes them do but
+/// bytecode from elsewhere may, are not there for each other.
+///
+/// Subtracts in the floating-point mode that the thread is in.
+pub fn advance<P: Lockstep>(
+    rule: Quad,
+    points: &mut [P; 4],
+    mut join: impl FnMut(Corner, &mut P, f32),
+) {
+    loop {
+        let is_asking = |point: &P| matches!(point.awaited(), Some(Awaited::Texel(_)));
+        if points.iter().any(is_asking) {
+            return;
+        }
+        let mut waiting = points.iter().filter_map(|point| match point.awaited() {
+            Some(&Awaited::Difference(direction, _)) => Some((point, direction)),
+            _ => None,
+        });
+        let Some((first, direction)) = waiting.next() else {
+            return;
+        };
+        let values = Corner::ALL.map(|corner| {
+            let point = &points[corner as usize];
+            match point.awaited() {
+                Some(&Awaited::Difference(_, value)) => point.is_beside(first).then_some(value),
+                _ => None,
+            }
+        });
+        let differences = rule.difference(direction, values);
+        for corner in Corner::ALL {
+            let at = corner as usize;
+            if values[at].is_some() {
+                join(corner, &mut points[at], differences[at]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_coarse_corner_gives_another_answer() {
+        // Four values whose differences along both rows and both columns are all different.
+        let values = [0.0, 1.0, 3.0, 8.0].map(Some);
+        let answers = Corner::ALL.map(|corner| {
+            let [dx, ..] = Quad::Coarse(corner).difference(Direction::X, values);
+            let [dy, ..] = Quad::Coarse(corner).difference(Direction::Y, values);
+            (dx, dy)
+        });
+        assert_eq!(answers, [(1.0, 3.0), (1.0, 7.0), (5.0, 3.0), (5.0, 7.0)]);
+    }
+
+    #[test]
+    fn what_needs_a_point_that_is_not_there_is_zero() {
+        let values = [Some(1.0), Some(2.0), None, Some(5.0)];
+        let dx = Quad::Fine.difference(Direction::X, values);
+        let dy = Quad::Fine.difference(Direction::Y, values);
+        assert_eq!((dx, dy), ([1.0, 1.0, 0.0, 0.0], [0.0, 3.0, 0.0, 3.0]));
+    }
+
+    #[test]
+    fn a_difference_of_nothing_has_no_sign() {
+        let values = [0.0, -0.0, 0.0, -0.0].map(Some);
+        for difference in Quad::Fine.difference(Direction::X, values) {
+            assert_eq!(difference.to_bits(), 0);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The points of a quad as an evaluator sees them: four of one engine, which go on in lockstep.
+//!
+//! Engines know a quad by one instruction, at which a point waits for the others; here they are joined, by the one rule that there is
+//! ([`advance`]). When all are done, the differences of what came out are its derivatives.
+
+use super::reference::Reference;
+use crate::globals::GlobalsLayout;
+use crate::program::{Instance, Program};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Sampled, leaving};
+use adumbra_ir::module::MessageId;
+use adumbra_ir::quad::{Awaited, Corner, Lockstep, Quad, advance};
+use adumbra_ir::{Direction, Scalar};
+use adumbra_vm::{FloatMode, Outcome, PointMachine};
+
+/// One of the four.
+enum Lane {
+    Reference(Box<Reference>),
+    Point(Box<PointMachine>),
+}
+
+/// All four, with what they gave.
+pub(super) struct QuadMachine {
+    pub(super) rule: Quad,
+    points: [Lane; 4],
+    outcomes: [Outcome; 4],
+    /// Which are evaluated for their neighbours alone.
+    helpers: [bool; 4],
+    /// The globals of three neighbours, for a point that comes without.
+    neighbours: [Box<[u32]>; 3],
+    /// By scalar of the outputs: whether its derivatives are wanted.
+    differ: Box<[bool]>,
+    /// By point, value, ddx and ddy of each scalar of the outputs.
+    outputs: [Box<[u32]>; 4],
+    /// The point that the evaluator shows.
+    pub(super) shown: Corner,
+}
+
+/// The host, as a helper sees it.
+struct HelpersHost<'h>(&'h mut dyn Host);
+
+impl Host for HelpersHost<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.0.sample_for_helper(request)
+    }
+
+    fn message(&mut self, _: MessageId, _: &[u32]) {}
+
+    fn is_cancelled(&mut self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+impl QuadMachine {
+    /// Of an instance whose points are evaluated in quads, which has a module if the reference engine is asked for.
+    pub(super) fn new(
+        instance: &Instance,
+        rule: Quad,
+        limits: Limits,
+        by_reference: bool,
+    ) -> QuadMachine {
+        let program = instance.program();
+        let lane = || match by_reference {
+            true => Lane::Reference(Box::new(Reference::new(instance, limits))),
+            false => {
+                let bytecode = program.bytecode().clone();
+                Lane::Point(Box::new(PointMachine::new(bytecode, limits)))
+            }
+        };
+        let lanes = program.bytecode().output_lanes();
+        let differ: Box<[bool]> = lanes.iter().map(|lanes| !lanes.is_none()).collect();
+        let words = program.globals().size() / 4;
+        QuadMachine {
+            rule,
+            points: [(); 4].map(|()| lane()),
+            outcomes: [Outcome::Finished; 4],
+            helpers: [false; 4],
+            neighbours: [(); 3].map(|()| vec![0; words].into_boxed_slice()),
+            outputs: [(); 4].map(|()| vec![0; 3 * differ.len()].into_boxed_slice()),
+            differ,
+            shown: Corner::UpperLeft,
+        }
+    }
+
+    /// Evaluates one point. Its neighbours are helpers, whose globals follow from its own and their derivatives.
+    pub(super) fn run_alone(
+        &mut self,
+        instance: &Instance,
+        globals: &[u32],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        let mut neighbours = std::mem::take(&mut self.neighbours);
+        let mode = FloatMode::enter();
+        for (corner, words) in Corner::ALL[1..].iter().zip(&mut neighbours) {
+            neighbour(instance.program().globals(), globals, *corner, words);
+        }
+        drop(mode);
+        let [right, below, across] = &neighbours;
+        let helpers = [false, true, true, true];
+        let outcome = self.run(instance, [globals, right, below, across], helpers, host);
+        self.neighbours = neighbours;
+        outcome
+    }
+
+    /// Evaluates four points.
+    pub(super) fn run(
+        &mut self,
+        instance: &Instance,
+        globals: [&[u32]; 4],
+        helpers: [bool; 4],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        self.helpers = helpers;
+        self.shown = Corner::UpperLeft;
+        for at in 0..4 {
+            let point = &mut self.points[at];
+            self.outcomes[at] = with_host(helpers[at], host, |host| match point {
+                Lane::Reference(point) => point.run(instance, globals[at], host),
+                Lane::Point(point) => point.run(globals[at], instance.inputs(), host),
+            });
+        }
+        self.go_on(instance.program(), host)
+    }
+
+    /// Goes on with the point that waits for the host: the first one, if there are several.
+    pub(super) fn answer(
+        &mut self,
+        program: &Program,
+        texel: [f32; 4],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        let mut points = self.points.iter();
+        let at = points.position(is_asking);
+        let at = at.expect("a point waits");
+        let point = &mut self.points[at];
+        self.outcomes[at] = with_host(self.helpers[at], host, |host| match point {
+            Lane::Reference(point) => point.answer(program, texel, host),
+            Lane::Point(point) => point.answer(texel, host),
+        });
+        self.go_on(program, host)
+    }
+
+    fn go_on(&mut self, program: &Program, host: &mut dyn Host) -> Outcome {
+        let mode = FloatMode::enter();
+        let (helpers, outcomes) = (self.helpers, &mut self.outcomes);
+        advance(self.rule, &mut self.points, |corner, point, difference| {
+            let at = corner as usize;
+            outcomes[at] = with_host(helpers[at], host, |host| match point {
+                Lane::Reference(point) => point.join(program, difference, host),
+                Lane::Point(point) => point.join(difference, host),
+            });
+        });
+        let is_done = !self.points.iter().any(is_asking);
+        for (outputs, point) in self.outputs.iter_mut().zip(&self.points) {
+            match is_done {
+                true => outputs.copy_from_slice(point.outputs()),
+                false => outputs.fill(0),
+            }
+        }
+        if is_done {
+            self.join_outputs();
+        }
+        drop(mode);
+        self.outcome(self.shown)
+    }
+
+    /// Gives the outputs their derivatives.
+    fn join_outputs(&mut self) {
+        for scalar in 0..self.differ.len() {
+            if !self.differ[scalar] {
+                continue;
+            }
+            let values = Corner::ALL.map(|corner| {
+                let at = corner as usize;
+                let value = f32::from_bits(self.outputs[at][3 * scalar]);
+                (self.outcomes[at] == Outcome::Finished).then_some(value)
+            });
+            for direction in Direction::BOTH {
+                let differences = self.rule.difference(direction, values);
+                for corner in Corner::ALL {
+                    let at = corner as usize;
+                    if values[at].is_some() {
+                        let word = leaving(differences[at]).to_bits();
+                        self.outputs[at][3 * scalar + 1 + direction as usize] = word;
+                    }
+                }
+            }
+        }
+    }
+
+    /// How far a point came; all of them wait while one does.
+    pub(super) fn outcome(&self, corner: Corner) -> Outcome {
+        match self.points.iter().any(is_asking) {
+            true => Outcome::Pending,
+            false => self.outcomes[corner as usize],
+        }
+    }
+
+    /// What the host is asked, if a point waits for it.
+    pub(super) fn request(&self) -> Option<&SampleRequest> {
+        self.points
+            .iter()
+            .find_map(|point| point.awaited()?.request())
+    }
+
+    /// What the point that is shown gave.
+    pub(super) fn outputs(&self) -> &[u32] {
+        &self.outputs[self.shown as usize]
+    }
+
+    pub(super) fn faults(&self) -> &Faults {
+        match &self.points[self.shown as usize] {
+            Lane::Reference(point) => &point.faults,
+            Lane::Point(point) => point.faults(),
+        }
+    }
+
+    pub(super) fn closures(&self) -> &ClosureArena {
+        match &self.points[self.shown as usize] {
+            Lane::Reference(point) => &point.closures,
+            Lane::Point(point) => point.closures(),
+        }
+    }
+
+    /// Bytes that it takes, its own included.
+    pub(super) fn memory(&self) -> usize {
+        let words = self.neighbours.iter().chain(&self.outputs);
+        let points = self.points.iter().map(|point| match point {
+            Lane::Reference(point) => point.memory(),
+            Lane::Point(point) => point.memory(),
+        });
+        size_of::<QuadMachine>()
+            + size_of_val(&self.differ[..])
+            + words.map(|words| size_of_val(&words[..])).sum::<usize>()
+            + points.sum::<usize>()
+    }
+}
+
+impl Lane {
+    fn outputs(&self) -> &[u32] {
+        match self {
+            Lane::Reference(point) => &point.outputs,
+            Lane::Point(point) => point.outputs(),
+        }
+    }
+}
+
+impl Lockstep for Lane {
+    fn awaited(&self) -> Option<&Awaited> {
+        match self {
+            Lane::Reference(point) => Some(point.waiting.as_ref()?.awaited()),
+            Lane::Point(point) => point.awaited(),
+        }
+    }
+
+    fn is_beside(&self, other: &Lane) -> bool {
+        match (self, other) {
+            (Lane::Reference(one), Lane::Reference(other)) => {
+                match (&one.waiting, &other.waiting) {
+                    (Some(one), Some(other)) => one.is_beside(other),
+                    _ => false,
+                }
+            }
+            (Lane::Point(one), Lane::Point(other)) => one.is_beside(other),
+            _ => false,
+        }
+    }
+}
+
+fn is_asking(point: &Lane) -> bool {
+    point
+        .awaited()
+        .is_some_and(|awaited| awaited.request().is_some())
+}
+
+fn with_host<T>(is_helper: bool, host: &mut dyn Host, run: impl FnOnce(&mut dyn Host) -> T) -> T {
+    match is_helper {
+        true => run(&mut HelpersHost(host)),
+        false => run(host),
+    }
+}
+
+/// The globals of a neighbour of the upper left point: each float plus its derivative towards the right, plus that downwards.
+fn neighbour(layout: &GlobalsLayout, globals: &[u32], corner: Corner, words: &mut [u32]) {
+    let towards = |direction| corner.neighbours(direction).1 == corner;
+    words.fill(0);
+    for member in layout.members() {
+        let [values, ddx, ddy] = [0, 1, 2].map(|part| member.part(part));
+        let mut scalars = values.zip(ddx.zip(ddy));
+        member.ty().for_each_scalar(&mut |scalar| {
+            let (at, shadows) = scalars.next().expect("one for each scalar");
+            words[at] = globals[at];
+            if scalar != Scalar::F32 {
+                return;
+            }
+            let mut value = f32::from_bits(globals[at]);
+            for (direction, shadow) in Direction::BOTH.into_iter().zip([shadows.0, shadows.1]) {
+                if towards(direction) {
+                    value += f32::from_bits(globals[shadow]);
+                }
+            }
+            words[at] = value.to_bits();
+        });
+    }
+}

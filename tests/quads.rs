@@ -1,0 +1,454 @@
+//! Derivatives from neighbours: what GPUs compute, what is refused, and that both engines agree on it.
+
+use adumbra::{
+    BatchEvaluator, Compiler, Corner, Derivatives, Engine, Evaluator, Findings, Globals,
+    GlobalsLayout, Host, Instance, Limits, MessageId, NoEngine, NoTextures, Options, Outcome,
+    Program, Quad, SampleRequest, Sampled, Sources, Type,
+};
+use adumbra_fuzz::oracle::chain::{layout, observe};
+use adumbra_fuzz::oracle::observed::{Extent, Observed};
+use adumbra_fuzz::{Profile, bundle};
+use std::sync::Arc;
+
+const ENGINES: [Engine; 2] = [Engine::Reference, Engine::Point];
+
+fn compiler(rule: Quad) -> Compiler {
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT);
+    let layout = layout.and_then(|layout| layout.with("y", Type::FLOAT));
+    let options = Options {
+        derivatives: Derivatives::Quad(rule),
+        output_derivatives: true,
+        ..Options::default()
+    };
+    Compiler::new(layout.unwrap()).with_options(options)
+}
+
+fn compiled(text: &str, rule: Quad) -> Result<Arc<Program>, Findings> {
+    compiler(rule).compile(&Sources::new("quads.adu", text))
+}
+
+/// A shader whose output `o` is an expression of `x` and `y`.
+fn shader(expression: &str) -> String {
+    format!(
+        "shader s(out float o) {{ float x = global_value<x>; float y = global_value<y>; o = {expression}; }}"
+    )
+}
+
+fn globals(program: &Program, x: f32, y: f32) -> Globals {
+    let mut globals = Globals::new(program.globals());
+    globals.set("x", x, 1.0, 0.0).unwrap();
+    globals.set("y", y, 0.0, 1.0).unwrap();
+    globals
+}
+
+/// Value, ddx and ddy of `o` at the four pixels whose first has these coordinates.
+fn quad_at(program: &Arc<Program>, engine: Engine, x: f32, y: f32) -> [[f32; 3]; 4] {
+    let mut evaluator =
+        Evaluator::with(&Instance::new(program), engine, Limits::default()).unwrap();
+    let quad = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)];
+    let quad = quad.map(|(dx, dy)| globals(program, x + dx, y + dy));
+    let outcome = evaluator.evaluate_quad(quad.each_ref(), [false; 4], &mut NoTextures);
+    assert_eq!(outcome, Outcome::Finished);
+    Corner::ALL.map(|corner| {
+        evaluator.show(corner);
+        let o = evaluator.get::<f32>("o").unwrap();
+        [o.value, o.ddx, o.ddy]
+    })
+}
+
+/// The ddx of an expression at the pixels of a row, two quads wide.
+fn ddx_of_row(expression: &str, engine: Engine, rule: Quad) -> [f32; 4] {
+    let program = compiled(&shader(expression), rule).unwrap();
+    let [left, right] = [8.5, 10.5].map(|x| quad_at(&program, engine, x, 0.5));
+    [left[0][1], left[1][1], right[0][1], right[1][1]]
+}
+
+#[test]
+fn a_step_shows_where_quads_begin() {
+    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+        let odd = ddx_of_row("step(9.0, x)", engine, rule);
+        let even = ddx_of_row("step(10.0, x)", engine, rule);
+        assert_eq!((odd, even), ([1.0, 1.0, 0.0, 0.0], [0.0; 4]), "{rule:?}");
+        assert_eq!(ddx_of_row("x * x", engine, rule), [18.0, 18.0, 22.0, 22.0]);
+    }
+}
+
+#[test]
+fn what_a_shader_reads_is_what_its_outputs_have() {
+    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+        for expression in [
+            "x * y",
+            "sin(3 * x) / y",
+            "floor(x) + fract(0.3 * y)",
+            "exp(x - y)",
+        ] {
+            let own = compiled(&shader(expression), rule).unwrap();
+            let own = quad_at(&own, engine, 2.5, 4.5);
+            for (at, function) in [(1, "ddx"), (2, "ddy")] {
+                let text = shader(&format!("{function}({expression})"));
+                let read = quad_at(&compiled(&text, rule).unwrap(), engine, 2.5, 4.5);
+                assert_eq!(own.map(|o| o[at]), read.map(|o| o[0]), "{expression}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_and_columns_serve_as_the_rule_says() {
+    // ddx is y and ddy is x, of the row and the column that are taken.
+    let of = |rule, engine| {
+        let program = compiled(&shader("x * y"), rule).unwrap();
+        quad_at(&program, engine, 4.5, 6.5).map(|[_, dx, dy]| (dx, dy))
+    };
+    for engine in ENGINES {
+        let own = [(6.5, 4.5), (6.5, 5.5), (7.5, 4.5), (7.5, 5.5)];
+        assert_eq!(of(Quad::Fine, engine), own);
+        for corner in Corner::ALL {
+            assert_eq!(of(Quad::Coarse(corner), engine), [own[corner as usize]; 4]);
+        }
+    }
+}
+
+#[test]
+fn a_point_alone_is_the_upper_left_one_of_its_quad() {
+    let text = shader("x * x + y * y * y");
+    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+        let program = compiled(&text, rule).unwrap();
+        let quad = quad_at(&program, engine, 8.5, 2.5);
+        let mut evaluator =
+            Evaluator::with(&Instance::new(&program), engine, Limits::default()).unwrap();
+        evaluator.evaluate(&globals(&program, 8.5, 2.5), &mut NoTextures);
+        let o = evaluator.get::<f32>("o").unwrap();
+        assert_eq!([o.value, o.ddx, o.ddy], quad[0]);
+    }
+}
+
+#[test]
+fn the_filter_width_is_the_sum_of_both_magnitudes() {
+    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+        for e in ["x / 3 - y / 7", "cos(x) * y", "pow(y, 0.3) - x * x"] {
+            let width = format!("fwidth({e}) - (abs(ddx({e})) + abs(ddy({e})))");
+            let program = compiled(&shader(&width), rule).unwrap();
+            let found = quad_at(&program, engine, 1.25, 2.75);
+            assert_eq!(found.map(|o| o[0].to_bits()), [0; 4], "{e}");
+        }
+    }
+}
+
+#[test]
+fn derivatives_of_derivatives_and_of_textures_are_no_zeros() {
+    for engine in ENGINES {
+        let mixed = compiled(&shader("ddy(ddx(x * y))"), Quad::Fine).unwrap();
+        assert!(mixed.warnings().is_empty());
+        assert_eq!(quad_at(&mixed, engine, 1.5, 2.5).map(|o| o[0]), [1.0; 4]);
+        let same = compiled(&shader("ddx(ddx(x * x))"), Quad::Fine).unwrap();
+        assert_eq!(quad_at(&same, engine, 1.5, 2.5).map(|o| o[0]), [0.0; 4]);
+    }
+}
+
+/// Answers with the request's u, and keeps what points asked that are no helpers.
+#[derive(Default)]
+struct Log {
+    own: Vec<SampleRequest>,
+    helpers: usize,
+    messages: Vec<u32>,
+}
+
+impl Host for Log {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.own.push(*request);
+        Sampled::Ready([request.u * request.u; 4])
+    }
+
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        self.helpers += 1;
+        Sampled::Ready([request.u * request.u; 4])
+    }
+
+    fn message(&mut self, _: MessageId, args: &[u32]) {
+        self.messages.extend(args);
+    }
+}
+
+#[test]
+fn requests_carry_differences_and_helpers_are_told_apart() {
+    let text = "texture2d wood; shader s(out float o) {
+        float x = global_value<x>; float y = global_value<y>;
+        printf(\"%f\", x);
+        o = texture2d_sample_alpha<wood>(x * x, x * y);
+    }";
+    for engine in ENGINES {
+        let program = compiled(text, Quad::Fine).unwrap();
+        let mut evaluator =
+            Evaluator::with(&Instance::new(&program), engine, Limits::default()).unwrap();
+        let mut log = Log::default();
+        evaluator.evaluate(&globals(&program, 3.0, 5.0), &mut log);
+        let [r] = log.own[..] else {
+            panic!("one point of its own asks once")
+        };
+        assert_eq!([r.u, r.v], [9.0, 15.0]);
+        assert_eq!([r.dudx, r.dudy, r.dvdx, r.dvdy], [7.0, 0.0, 5.0, 3.0]);
+        assert_eq!((log.helpers, log.messages), (3, vec![3.0_f32.to_bits()]));
+        // What a texture gives has a derivative as well: u⁴ at 4 and 3.
+        let o = evaluator.get::<f32>("o").unwrap();
+        assert_eq!([o.value, o.ddx, o.ddy], [81.0, 256.0 - 81.0, 0.0]);
+
+        let quad = [3.0, 4.0, 3.0, 4.0].map(|x| globals(&program, x, 5.0));
+        let mut log = Log::default();
+        let helpers = [false, false, true, true];
+        evaluator.evaluate_quad(quad.each_ref(), helpers, &mut log);
+        assert_eq!((log.own.len(), log.helpers, log.messages.len()), (2, 2, 2));
+    }
+}
+
+#[test]
+fn a_neighbour_that_is_stopped_gives_no_difference_and_its_faults_stay_its_own() {
+    // The right neighbour divides by zero and then never ends.
+    let text = "shader s(out float o) {
+        float x = global_value<x>;
+        int n = (int)x;
+        int d = 12 / (4 - n);
+        while (n == 4) d += 1;
+        o = ddx(x) + x + d;
+    }";
+    let limits = Limits {
+        steps: 1000,
+        ..Limits::default()
+    };
+    for engine in ENGINES {
+        let program = compiled(text, Quad::Fine).unwrap();
+        let mut evaluator = Evaluator::with(&Instance::new(&program), engine, limits).unwrap();
+        let outcome = evaluator.evaluate(&globals(&program, 3.0, 0.0), &mut NoTextures);
+        assert_eq!(outcome, Outcome::Finished);
+        assert!(evaluator.faults().is_empty());
+        let o = evaluator.get::<f32>("o").unwrap();
+        assert_eq!([o.value, o.ddx, o.ddy], [15.0, 0.0, 0.0]);
+        assert_eq!(evaluator.show(Corner::UpperRight), Outcome::Stopped);
+        assert_eq!(evaluator.faults().iter().count(), 2);
+        // One further to the left, nobody is stopped.
+        evaluator.evaluate(&globals(&program, 2.0, 0.0), &mut NoTextures);
+        let o = evaluator.get::<f32>("o").unwrap();
+        assert_eq!([o.value, o.ddx], [1.0 + 2.0 + 6.0, 1.0 + 6.0]);
+    }
+}
+
+/// Whether a shader's body is refused, all for derivatives in divergent flow.
+fn is_refused(body: &str) -> bool {
+    let text = format!(
+        "texture2d wood;
+        float edge(float t) {{ return fwidth(t); }}
+        float one(float t) {{ return 1.0; }}
+        float late(float t) {{ if (t > 0.0) return 1.0; return ddx(t); }}
+        float plain(float t) {{ if (t > 0.0) return 1.0; return t; }}
+        shader s(float k, int n, bool b, out float o) {{
+            float x = global_value<x>; float y = global_value<y>; {body} }}"
+    );
+    match compiled(&text, Quad::Fine) {
+        Ok(_) => false,
+        Err(found) => {
+            for diagnostic in found.diagnostics.iter().filter(|d| d.is_error()) {
+                assert_eq!(diagnostic.code.to_string(), "E0521", "{body}: {found}");
+                assert!(diagnostic.help.is_some());
+            }
+            true
+        }
+    }
+}
+
+#[test]
+fn derivatives_where_points_may_part_are_refused() {
+    for body in [
+        "if (x > 0.5) o = ddx(x);",
+        "if (x > 0.5) { if (b) o = ddy(x); }",
+        "o = x > 0.5 ? ddx(x) : 0.0;",
+        "o = b && x > 0.5 && ddx(x) > 0.0 ? 1.0 : 0.0;",
+        "if (x > 0.5) o = texture2d_sample_alpha<wood>(x, y);",
+        "if (x > 0.5) return; o = ddx(x);",
+        "for (int i = 0; i < n; ++i) { if (x > i) return; } o = ddx(x);",
+        "for (int i = 0; i < n; ++i) { if (x > i) break; o += ddx(x); }",
+        "for (int i = 0; i < n; ++i) { o += ddx(x); if (x > i) break; }",
+        "for (int i = 0; i < n; ++i) { if (x > i) continue; o += ddx(x); }",
+        "while (o < x) o += ddx(y);",
+        // Points come to the next turn from several places, and nobody looks whether they bring the same count.
+        "for (int i = 0; i < n; ++i) { o += ddx(x); if (x > i) continue; o += 1.0; }",
+        "int m = 0; for (int i = 0; i < n; ++i) { if (x > i) continue; ++m; } if (m == n) o = ddx(y);",
+        "int m = 0; for (int i = 0; i < n; ++i) { if (x > i) break; ++m; } if (m == n) o = ddx(y);",
+        "for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) { o += ddx(x); if (x > j) return; }",
+        "int m = n; if (x > 0.5) m = 2; if (m == n) o = ddx(y);",
+        "float w[4]; w[n] = x; if (w[0] > 0.5) o = ddx(y);",
+        "float w[4]; if (x > 0.5) w[0] = 1.0; if (w[n] > 0.5) o = ddx(y);",
+        "float w[4]; w[(int)x] = k; if (w[1] > 0.5) o = ddx(y);",
+        "int i = 0; while (i < n) { ++i; if (x > i) break; } if (i == n) o = ddx(y);",
+        "if (x > 0.5) o = edge(x);",
+        "o = late(x);",
+        "if (plain(x) > 0.5) o = ddx(x);",
+        "switch ((int)x) { case 1: o = ddx(x); break; default: o = 1.0; }",
+        "switch (n) { case 1: if (x > 0.5) break; o = ddx(x); break; default: o = 1.0; }",
+        "if (texture2d_sample_alpha<wood>(x, y) > 0.5) o = ddx(x);",
+        "if (ddx(x * x) > 3.0) o = ddx(y);",
+    ] {
+        assert!(is_refused(body), "{body}");
+    }
+}
+
+#[test]
+fn derivatives_where_points_stay_together_are_not_refused() {
+    for body in [
+        "o = ddx(x); if (x > 0.5) o = 1.0;",
+        "float d = ddx(x); if (x > 0.5) o = d;",
+        "if (b) o = ddx(x);",
+        "if (k > 0.5) { if (x > 0.5) o = 1.0; o += ddx(x); }",
+        "for (int i = 0; i < n; ++i) o += ddx(x * i);",
+        "for (int i = 0; i < n; ++i) { if (x > i) o += 1.0; o += ddx(o); }",
+        "for (int i = 0; i < n; ++i) { if (b) break; o += ddx(x); }",
+        "for (int i = 0; i < n; ++i) { if (x > i) break; o += 1.0; } o = ddx(o);",
+        "if (b) return; o = ddx(x);",
+        "if (x > 0.5) o = x; else o = y; o = ddx(o);",
+        "int m = n; if (b) m = 2; if (m == n) o = ddx(y);",
+        "float w[4]; w[0] = x; if (n > 0) o = ddx(w[0]);",
+        "o = edge(x) + edge(y);",
+        "if (one(k) > 0.5) o = ddx(x);",
+        "if (one(x) > 0.5) o = edge(y);",
+        "if (plain(k) > 0.5) o = ddx(x);",
+        "if (b) o = edge(x); if (x > 0.5) o = plain(x);",
+        "switch (n) { case 1: o = ddx(x); break; default: o = 1.0; }",
+        "switch ((int)x) { case 1: o = x; break; default: o = 1.0; } o = ddx(o);",
+        "if (x > 0.5) o = texture2d_sample_level<wood>(x, y, 0.0).x;",
+        "float2 d = float2(ddx(x), ddy(x)); if (x > 0.5) o = texture2d_sample_grad<wood>(x, y, d.x, 0.0, d.y, 0.0).x;",
+    ] {
+        assert!(!is_refused(body), "{body}");
+    }
+}
+
+#[test]
+fn a_refusal_in_the_library_is_shown_where_it_is_called() {
+    let text = "shader s(out float o) { float x = global_value<x>; if (x > 0.5) o = fwidth(x) + filterwidth(x); }";
+    let found = compiled(text, Quad::Fine).unwrap_err();
+    assert!(!found.diagnostics.is_empty());
+    for diagnostic in found.diagnostics {
+        let at = diagnostic.span.start as usize..diagnostic.span.end as usize;
+        let place = text.get(at).unwrap_or_default();
+        assert!(
+            place.contains("fwidth") || place.contains("filterwidth"),
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn bytecode_keeps_its_quads() {
+    let program = compiled(&shader("ddx(x * x) + y"), Quad::Coarse(Corner::LowerRight)).unwrap();
+    let loaded = Program::from_bytecode(&program.to_bytecode()).unwrap();
+    let [expected, found] = [&program, &loaded].map(|p| quad_at(p, Engine::Point, 8.5, 3.5));
+    assert_eq!(found, expected);
+    assert_eq!(found[0], [18.0 + 3.5, 0.0, 1.0]);
+}
+
+#[test]
+fn an_engine_without_quads_says_so() {
+    let program = compiled(&shader("x"), Quad::Fine).unwrap();
+    let instance = Instance::new(&program);
+    let refused = Evaluator::with(&instance, Engine::Batch, Limits::default());
+    assert_eq!(refused.err(), Some(NoEngine::QuadsInBatch));
+    let refused = BatchEvaluator::new(&instance);
+    assert_eq!(refused.err(), Some(NoEngine::QuadsInBatch));
+}
+
+#[test]
+fn inputs_fold_in_quads_too() {
+    let text = "shader s(float k = 2, out float o) { float x = global_value<x>; o = k > 1 ? ddx(k * x * x) : k; }";
+    let program = compiled(text, Quad::Fine).unwrap();
+    let mut instance = Instance::new(&program);
+    instance.set("k", 3.0_f32).unwrap();
+    let folded = instance.fold().unwrap();
+    for instance in [instance, folded] {
+        let mut evaluator = Evaluator::new(&instance);
+        evaluator.evaluate(&globals(&program, 1.0, 0.0), &mut NoTextures);
+        assert_eq!(evaluator.get::<f32>("o").unwrap().value, 9.0);
+    }
+}
+
+/// Answers nothing at once.
+struct Later;
+
+impl Host for Later {
+    fn sample(&mut self, _: &SampleRequest) -> Sampled {
+        Sampled::Pending
+    }
+}
+
+#[test]
+fn a_quad_waits_for_all_its_points_and_can_be_parked() {
+    let text = "texture2d wood; shader s(out float o) {
+        float x = global_value<x>;
+        float a = texture2d_sample_alpha<wood>(x, x);
+        o = ddx(a) + a;
+    }";
+    for engine in ENGINES {
+        let program = compiled(text, Quad::Fine).unwrap();
+        let instance = Instance::new(&program);
+        let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+        let mut outcome = evaluator.evaluate(&globals(&program, 2.0, 0.0), &mut Later);
+        let mut answers = 0;
+        while outcome == Outcome::Pending {
+            assert_eq!(evaluator.get::<f32>("o").unwrap().value, 0.0);
+            let parked = evaluator.park().unwrap();
+            assert!(parked.memory() > 0 && evaluator.parked() == 1);
+            // Another point in between.
+            assert_eq!(
+                evaluator.evaluate(&globals(&program, 7.0, 0.0), &mut Later),
+                Outcome::Pending
+            );
+            let u = parked.request().u;
+            outcome = evaluator.resume(parked, [u * u; 4], &mut Later).unwrap();
+            answers += 1;
+        }
+        let o = evaluator.get::<f32>("o").unwrap();
+        assert_eq!((answers, o.value, o.ddx), (4, 5.0 + 4.0, 5.0));
+    }
+}
+
+/// Random programs: those that are not refused show the same whichever engine runs them.
+#[test]
+fn engines_agree_on_random_programs_in_quads() {
+    let (mut accepted, mut refused, mut differences) = (0, 0, 0);
+    for seed in 0..400 {
+        let program = adumbra_fuzz::Program::of_seed(seed, Profile::ANY);
+        let sources = bundle::sources(&program.source).unwrap();
+        let rule = Quad::ALL[seed as usize % Quad::ALL.len()];
+        let options = Options {
+            derivatives: Derivatives::Quad(rule),
+            output_derivatives: true,
+            ..Options::default()
+        };
+        let compiler = Compiler::new(layout()).with_options(options);
+        let quads = match compiler.compile(&sources) {
+            Ok(quads) => quads,
+            Err(found) => {
+                let errors = found.diagnostics.iter().filter(|d| d.is_error());
+                let codes: Vec<String> = errors.map(|d| d.code.to_string()).collect();
+                assert!(codes.iter().all(|code| code == "E0521"), "{found}");
+                refused += 1;
+                continue;
+            }
+        };
+        accepted += 1;
+        differences += usize::from(quads.ir().unwrap().contains("difference_"));
+        let points: Vec<_> = (0..2).map(|number| program.point(number)).collect();
+        let shown = |engine| -> Vec<Observed> {
+            let shown = points.iter().map(|point| observe(&quads, engine, point));
+            shown.collect::<Result<_, _>>().unwrap()
+        };
+        let expected = shown(Engine::Reference);
+        for (point, found) in shown(Engine::Point).iter().enumerate() {
+            let difference = expected[point].difference(found, Extent::All);
+            assert_eq!(
+                difference, None,
+                "seed {seed}, point {point}\n{}",
+                program.source
+            );
+        }
+    }
+    println!("{accepted} programs, {differences} with differences, {refused} refused");
+    assert!(accepted > 100 && differences > 40 && refused > 40, "hollow");
+}
