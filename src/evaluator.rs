@@ -38,8 +38,8 @@ pub enum Engine {
     /// Interprets bytecode, one point at a time.
     #[default]
     Point,
-    /// Interprets bytecode for many points at once. An [`Evaluator`] gives it single ones, which is there to compare; a
-    /// [`BatchEvaluator`](crate::BatchEvaluator) gives it many.
+    /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::BatchEvaluator) gives it. The single points of an
+    /// [`Evaluator`] run alone, as by `Point`.
     Batch,
 }
 
