@@ -245,7 +245,10 @@ impl<'a> Checker<'a, '_> {
                     false => format!("there is {}", listed(globals)),
                 };
                 let mend = match HIT.contains(&text.as_str()) {
-                    true => "`--globals hit` declares it".to_owned(),
+                    true => {
+                        "`--globals hit` declares it; for a picture, `--surface` does, with values"
+                            .to_owned()
+                    }
                     false => format!("`-g {text}=VALUE:DDX:DDY`, each as `0.5` or `1,2,3`"),
                 };
                 format!("{there}; on the command line, {mend}")
