@@ -70,6 +70,11 @@ fn render(
         compile: &args.compile,
     };
     let (program, sources) = load(&wanted, &setup)?;
+    if program.quad().is_some() {
+        return Err(Failure::usage(
+            "pictures are not drawn by quads yet: `--derivatives dual` has the derivatives of each pixel",
+        ));
+    }
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
     if derivs && program.module().is_none() && program.stats().lanes == 0 {
         report::message(
