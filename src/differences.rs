@@ -1,7 +1,7 @@
 //! Derivatives the slow way: central differences of the f64 reference, to be held beside what automatic differentiation gives.
 
 use crate::evaluator::reference::point;
-use crate::globals::PointGlobals;
+use crate::globals::{PointGlobals, words_of};
 use crate::program::Instance;
 use adumbra_ir::Direction;
 use adumbra_ir::eval::{self, Number, Outcome, Point, Progress, Slot};
@@ -46,8 +46,7 @@ pub fn central_differences<G: PointGlobals>(
 ) -> Option<Vec<Difference>> {
     let program = instance.program();
     let module = program.module()?;
-    let globals = globals.words_as(program.globals());
-    let globals = globals.expect("the globals are laid out as the program's");
+    let globals = words_of(globals, program.globals());
     let options = eval::Options {
         limits: Limits::default(),
         path: true,

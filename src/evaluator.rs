@@ -3,7 +3,7 @@
 use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
-use crate::globals::PointGlobals;
+use crate::globals::{PointGlobals, words_of};
 use crate::program::Instance;
 use crate::simd::NoSimd;
 use crate::stats::Stats;
@@ -183,9 +183,7 @@ impl Evaluator {
     /// If the globals are laid out otherwise than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
         let instance = &self.home.instance;
-        let layout = instance.program().globals();
-        let globals = globals.words_as(layout);
-        let globals = globals.expect("the globals are laid out as the program's");
+        let globals = words_of(globals, instance.program().globals());
         match &mut self.machine {
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
             Machine::Batch(single) => single.run(globals, instance.inputs(), host),
@@ -229,10 +227,7 @@ impl Evaluator {
     ) -> Outcome {
         let instance = &self.home.instance;
         let layout = instance.program().globals();
-        let globals = globals.map(|globals| {
-            let globals = globals.words_as(layout);
-            globals.expect("the globals are laid out as the program's")
-        });
+        let globals = globals.map(|globals| words_of(globals, layout));
         match &mut self.machine {
             Machine::Quad(quad) => quad.run(instance, globals, helpers, host),
             _ => panic!("the program's points are evaluated in quads"),

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 mod host_struct;
 
+pub(crate) use host_struct::words_of;
 pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
 
 /// The members of a host's globals, in order.

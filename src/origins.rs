@@ -1,7 +1,7 @@
 //! Where the NaNs of a point come from, found by the reference.
 
 use crate::evaluator::reference::point;
-use crate::globals::PointGlobals;
+use crate::globals::{PointGlobals, words_of};
 use crate::program::Instance;
 use adumbra_ir::eval::{self, Origin, Progress};
 use adumbra_ir::host::{Host, Limits};
@@ -33,8 +33,7 @@ pub fn nan_origins<G: PointGlobals>(
 ) -> Option<Vec<Origin>> {
     let program = instance.program();
     let module = program.module()?;
-    let globals = globals.words_as(program.globals());
-    let globals = globals.expect("the globals are laid out as the program's");
+    let globals = words_of(globals, program.globals());
     let options = eval::Options {
         limits,
         origins: true,

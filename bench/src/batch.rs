@@ -3,14 +3,14 @@
 use crate::case::Case;
 use crate::limit::{Batch, Dual, batches};
 use adumbra::SimdLevel;
-use adumbra::bench::{Batches, Contender, ROUNDS, Report, levels, planes, program, race};
+use adumbra::bench::{Batches, Contender, ROUNDS, Report, planes, program, race};
 use std::hint::black_box;
 
 /// Checks and times W1 to W4.
 pub fn run(report: &mut Report) {
     let limits = batches();
     for case in Case::all() {
-        for level in levels() {
+        for level in SimdLevel::available() {
             let limits: Vec<&Batch> = limits.iter().filter(|c| c.level == level.name()).collect();
             if limits.is_empty() {
                 continue;

@@ -5,7 +5,7 @@ use crate::feature::Kind;
 use crate::generate::{Profile, Program};
 use crate::mix::Mix;
 use crate::oracle::Disagreement;
-use crate::oracle::batch::{At, check_batch, levels};
+use crate::oracle::batch::{At, check_batch};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::gradients::Compared;
 use crate::parallel::check_seeds;
@@ -105,11 +105,8 @@ pub struct BatchReport {
 
 impl fmt::Display for BatchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let levels: Vec<&str> = levels().map(|level| level.name()).collect();
-        let missing = SimdLevel::ALL
-            .into_iter()
-            .filter(|level| !level.is_available());
-        let missing: Vec<&str> = missing.map(|level| level.name()).collect();
+        let levels: Vec<&str> = SimdLevel::available().map(SimdLevel::name).collect();
+        let missing: Vec<&str> = SimdLevel::missing().map(SimdLevel::name).collect();
         let seconds = self.time.as_secs_f64();
         writeln!(f, "batches in {seconds:.1} s, at {}", levels.join(", "))?;
         if !missing.is_empty() {

@@ -1,12 +1,7 @@
-//! The commands: campaigns, and sweeps over all floats.
+//! The commands: campaigns, and sweeps over all floats. `cargo run --release -p adumbra-fuzz -- help` says what there is.
 //!
-//! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600 [--seed N]` runs every oracle on ever new seeds and prints what it ran.
-//! - `cargo run --release -p adumbra-fuzz -- batch --programs 1000000 [--seed N]` holds chunks of points against single points.
-//! - `cargo run --release -p adumbra-fuzz -- show SEED` prints the program that a seed stands for.
-//! - `cargo run --release -p adumbra-fuzz -- seeds TARGET FOLDER` writes what a target under libFuzzer begins from.
-//! - `cargo run --release -p adumbra-fuzz -- numerics [--stride N] [--draws N] [--threads N] [--engine NAME] [ROW…]` holds rows of the op table against their
-//!   specs: over every float (every Nth with a stride), or over a thousand million pairs. Progress goes to standard error. It fails if a row is
-//!   less accurate than it claims, and, having looked at every float, if it is more accurate. The hash is the same for every engine.
+//! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its progress to standard error; it fails if a row is
+//! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
 
 use adumbra::NoSimd;
 use adumbra_fuzz::numerics::engine::Engine;

@@ -118,6 +118,12 @@ pub trait Lockstep {
     /// What it waits for, unless it is done.
     fn awaited(&self) -> Option<&Awaited>;
 
+    /// Whether it waits for the host.
+    fn is_asking(&self) -> bool {
+        self.awaited()
+            .is_some_and(|awaited| awaited.request().is_some())
+    }
+
     /// Whether both wait at the same instruction, which they came to by the same calls.
     fn is_beside(&self, other: &Self) -> bool;
 }
@@ -133,8 +139,7 @@ pub fn advance<P: Lockstep>(
     mut join: impl FnMut(Corner, &mut P, f32),
 ) {
     loop {
-        let is_asking = |point: &P| matches!(point.awaited(), Some(Awaited::Texel(_)));
-        if points.iter().any(is_asking) {
+        if points.iter().any(P::is_asking) {
             return;
         }
         let mut waiting = points.iter().filter_map(|point| match point.awaited() {

@@ -9,7 +9,7 @@ use crate::program::{Instance, Program};
 use crate::simd;
 use crate::value::HostValue;
 use crate::{Engine, GlobalsLayout};
-use adumbra_ir::host::{ClosureArena, ClosureRef, Faults, Host, Limits, SampleRequest};
+use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::words::{AnyWords, as_words_mut};
 use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome};
 use globals::Part;
@@ -66,8 +66,6 @@ pub struct BatchEvaluator {
     home: Arc<Home>,
     signature: Signature,
     machine: BatchMachine,
-    /// The closures of points of a program that makes none.
-    none: ClosureArena,
 }
 
 impl fmt::Debug for BatchEvaluator {
@@ -130,7 +128,6 @@ impl BatchEvaluator {
             home: Home::new(instance, Engine::Point, setup.limits),
             signature: Signature::of(instance.program().outputs()),
             machine: machine(instance.program(), setup)?,
-            none: ClosureArena::default(),
         })
     }
 
@@ -270,7 +267,7 @@ impl BatchEvaluator {
     ) -> impl Iterator<Item = OutputView<'a>> {
         room.clear();
         room.extend(self.words(point));
-        let arena = self.machine.closures(point).unwrap_or(&self.none);
+        let arena = self.machine.closures(point);
         views(self.instance().program(), room, arena)
     }
 
@@ -282,7 +279,7 @@ impl BatchEvaluator {
         let scalar = slot.scalars(self.signature);
         let interface = self.instance().program().interface();
         ClosureView {
-            arena: self.machine.closures(point).unwrap_or(&self.none),
+            arena: self.machine.closures(point),
             shapes: &interface.closures,
             resources: &interface.resources,
             root: ClosureRef::from_word(self.machine.output(scalar, 0, point)),
@@ -332,7 +329,6 @@ impl BatchEvaluator {
     pub fn memory(&self) -> usize {
         size_of::<BatchEvaluator>() - size_of::<BatchMachine>()
             + self.machine.memory()
-            + self.none.memory()
             + self.home.memory()
     }
 }

@@ -11,12 +11,6 @@ use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// The SIMD levels that this processor has.
-pub fn levels() -> impl Iterator<Item = SimdLevel> {
-    let all = SimdLevel::ALL.into_iter();
-    all.filter(|level| level.is_available())
-}
-
 /// The point engine on a benchmark program.
 #[derive(Debug)]
 pub struct Points {
@@ -127,7 +121,7 @@ pub fn check(workload: &Workload) {
     let mut alone = Points::new(&program);
     let bits = |dual: Dual<f32>| dual.map(f32::to_bits);
     let expected: Vec<_> = workload.points.iter().map(|p| alone.run(p)).collect();
-    for level in levels() {
+    for level in SimdLevel::available() {
         let mut batches = Batches::new(&program, level, &workload.points);
         batches.run();
         for (i, &expected) in expected.iter().enumerate() {
@@ -146,7 +140,7 @@ pub(super) fn run(rounds: usize, report: &mut Report) {
         check(&workload);
         time(&workload, rounds, report);
     }
-    for level in SimdLevel::ALL.into_iter().filter(|l| !l.is_available()) {
+    for level in SimdLevel::missing() {
         report.notice(format!("this processor lacks the SIMD level {level}"));
     }
 }
@@ -164,7 +158,7 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
                 black_box(alone.run(point));
             }
         }));
-        for level in levels() {
+        for level in SimdLevel::available() {
             let mut batches = Batches::new(&program, level, points);
             let title = format!("{name}_{level}_{what}");
             contenders.push(Contender::new(title, move || batches.run()));
@@ -179,7 +173,7 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
         let found = samples.iter().find(|(n, _)| n == contender);
         found.expect("it was timed").1.min
     };
-    for level in levels() {
+    for level in SimdLevel::available() {
         for what in WHAT {
             let (point, batch) = (
                 format!("{name}_point_{what}"),

@@ -26,7 +26,7 @@ mod programs;
 mod report;
 
 pub use clock::{Contender, ROUNDS, Sample, race};
-pub use engines::{Batches, Points, check, levels};
+pub use engines::{Batches, Points, check};
 pub use programs::{Workload, compiler, grid, planes, program, w4, workloads};
 pub use report::{Goal, Report};
 

@@ -129,7 +129,7 @@ impl QuadMachine {
         host: &mut dyn Host,
     ) -> Outcome {
         let mut points = self.points.iter();
-        let at = points.position(is_asking);
+        let at = points.position(Lane::is_asking);
         let at = at.expect("a point waits");
         let point = &mut self.points[at];
         self.outcomes[at] = with_host(self.helpers[at], host, |host| match point {
@@ -149,7 +149,7 @@ impl QuadMachine {
                 Lane::Point(point) => point.join(difference, host),
             });
         });
-        let is_done = !self.points.iter().any(is_asking);
+        let is_done = !self.points.iter().any(Lane::is_asking);
         for (outputs, point) in self.outputs.iter_mut().zip(&self.points) {
             match is_done {
                 true => outputs.copy_from_slice(point.outputs()),
@@ -189,7 +189,7 @@ impl QuadMachine {
 
     /// How far a point came; all of them wait while one does.
     pub(super) fn outcome(&self, corner: Corner) -> Outcome {
-        match self.points.iter().any(is_asking) {
+        match self.points.iter().any(Lane::is_asking) {
             true => Outcome::Pending,
             false => self.outcomes[corner as usize],
         }
@@ -264,12 +264,6 @@ impl Lockstep for Lane {
             _ => false,
         }
     }
-}
-
-fn is_asking(point: &Lane) -> bool {
-    point
-        .awaited()
-        .is_some_and(|awaited| awaited.request().is_some())
 }
 
 fn with_host<T>(is_helper: bool, host: &mut dyn Host, run: impl FnOnce(&mut dyn Host) -> T) -> T {

@@ -3,7 +3,7 @@
 use crate::program::{Instance, Program};
 use adumbra_ir::eval::{self, Point, Progress, Slot, Suspended};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow};
-use adumbra_ir::{Direction, Scalar};
+use adumbra_ir::{Direction, Module, Scalar};
 use adumbra_vm::Outcome;
 
 /// It keeps nothing between points but what came of the last one, or what that one still is.
@@ -55,10 +55,9 @@ impl Reference {
         texel: [f32; 4],
         host: &mut dyn Host,
     ) -> Outcome {
-        let waiting = self.waiting.take().expect("a point waits");
-        let module = program.module().expect("asked when it was made");
-        let progress = waiting.resume(module, texel, host);
-        self.give(program, progress)
+        self.go_on(program, |waiting, module| {
+            waiting.resume(module, texel, host)
+        })
     }
 
     /// Goes on with the point that waits at a difference.
@@ -68,9 +67,19 @@ impl Reference {
         difference: f32,
         host: &mut dyn Host,
     ) -> Outcome {
+        self.go_on(program, |waiting, module| {
+            waiting.join(module, difference, host)
+        })
+    }
+
+    fn go_on(
+        &mut self,
+        program: &Program,
+        by: impl FnOnce(Suspended, &Module) -> Progress,
+    ) -> Outcome {
         let waiting = self.waiting.take().expect("a point waits");
         let module = program.module().expect("asked when it was made");
-        let progress = waiting.join(module, difference, host);
+        let progress = by(*waiting, module);
         self.give(program, progress)
     }
 

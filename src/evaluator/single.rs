@@ -14,8 +14,6 @@ pub(super) struct Single {
     pub(super) outputs: Vec<u32>,
     /// The point, if it waits for a texture.
     pub(super) waiting: Option<Box<Parked>>,
-    /// The closures of a program that makes none.
-    none: ClosureArena,
     no_faults: Faults,
 }
 
@@ -37,7 +35,6 @@ impl Single {
             sources: vec![Source::Same(0); program.globals().size() / 4],
             outputs: vec![0; 3 * scalars],
             waiting: None,
-            none: ClosureArena::default(),
             no_faults: Faults::default(),
         })
     }
@@ -83,7 +80,7 @@ impl Single {
     }
 
     pub(super) fn closures(&self) -> &ClosureArena {
-        self.machine.closures(0).unwrap_or(&self.none)
+        self.machine.closures(0)
     }
 
     /// Bytes that it takes, its own included.

@@ -154,6 +154,15 @@ pub trait PointGlobals {
     fn words_as(&self, layout: &GlobalsLayout) -> Option<&[u32]>;
 }
 
+/// The memory of the globals of a point of a program with this layout.
+///
+/// # Panics
+/// If they are laid out otherwise.
+pub(crate) fn words_of<'g, G: PointGlobals>(globals: &'g G, layout: &GlobalsLayout) -> &'g [u32] {
+    let words = globals.words_as(layout);
+    words.expect("the globals are laid out as the program's")
+}
+
 impl PointGlobals for Globals {
     fn words_as(&self, layout: &GlobalsLayout) -> Option<&[u32]> {
         (self.layout() == layout).then(|| self.words())

@@ -17,12 +17,19 @@ impl Level {
     /// Every level, the least first.
     pub const ALL: [Level; 3] = [Level::Baseline, Level::Avx2, Level::Avx512];
 
+    /// The levels that this processor has, the least first.
+    pub fn available() -> impl Iterator<Item = Level> {
+        Level::ALL.into_iter().filter(|level| level.is_available())
+    }
+
+    /// Those that it lacks.
+    pub fn missing() -> impl Iterator<Item = Level> {
+        Level::ALL.into_iter().filter(|level| !level.is_available())
+    }
+
     /// The best level that this processor has.
     pub fn best() -> Level {
-        let mut levels = Level::ALL.into_iter().rev();
-        levels
-            .find(|level| level.is_available())
-            .unwrap_or(Level::Baseline)
+        Level::available().last().unwrap_or(Level::Baseline)
     }
 
     /// Whether this processor has it.

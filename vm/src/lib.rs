@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod bytecode;
+mod leaving;
 mod level;
 pub mod lower;
 pub mod point;

@@ -23,8 +23,7 @@ pub enum Engine {
 impl Engine {
     /// The table, and the batch engine at every level that this processor has.
     pub fn available() -> impl Iterator<Item = Engine> {
-        let levels = Level::ALL.into_iter().filter(|level| level.is_available());
-        std::iter::once(Engine::Table).chain(levels.map(Engine::Batch))
+        std::iter::once(Engine::Table).chain(Level::available().map(Engine::Batch))
     }
 
     /// The engine of that name: `table`, or a level's.

@@ -55,12 +55,6 @@ impl Host for Recorders {
     }
 }
 
-/// The levels that this processor has.
-pub fn levels() -> impl Iterator<Item = SimdLevel> {
-    let levels = SimdLevel::ALL.into_iter();
-    levels.filter(|level| level.is_available())
-}
-
 /// At which levels a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
@@ -128,7 +122,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
     let uniform: Vec<String> = uniform
         .map(|(_, member)| member.name().to_owned())
         .collect();
-    let mut levels: Vec<SimdLevel> = levels().collect();
+    let mut levels: Vec<SimdLevel> = SimdLevel::available().collect();
     if at == At::OneLevel {
         let one = next(&mut lot) as usize % levels.len();
         levels = vec![levels[one]];

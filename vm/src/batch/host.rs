@@ -3,11 +3,12 @@
 use super::chunk::{Asking, Chunk, Context};
 use super::planes::Ref;
 use super::step::Footprint;
+use crate::leaving;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, leaving, read_shadow,
 };
 use adumbra_ir::module::{Channels, ClosureId, MessageId, TextureId};
-use adumbra_ir::types::{Scalar, Type};
+use adumbra_ir::types::Type;
 
 /// A float among a step's operands, for one point.
 ///
@@ -112,8 +113,8 @@ impl Chunk {
     /// # Safety
     /// The step has an operand for each scalar.
     unsafe fn arguments(&mut self, params: &[Type], refs: *const Ref, first: usize, point: usize) {
-        let resources = self.program.interface.resources.len() as u32;
-        let closures = self.results.closures.get(point);
+        let resources = self.program.interface.resources.len();
+        let closures = self.results.closures_of(point);
         let room = &mut self.asking.arguments;
         room.clear();
         let mut operand = first;
@@ -122,7 +123,7 @@ impl Chunk {
                 // SAFETY: asked of the caller.
                 let word = unsafe { word(refs, operand, point) };
                 operand += 1;
-                room.push(leaving_word(scalar, word, closures, resources));
+                room.push(leaving::value(scalar, word, closures, resources));
             });
         }
     }
@@ -212,7 +213,8 @@ impl Chunk {
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
-                let [a, b] = [1, 2].map(|operand| closure(arena, word(refs, operand, point)));
+                let [a, b] =
+                    [1, 2].map(|operand| leaving::closure(arena, word(refs, operand, point)));
                 arena.add(a, b)
             });
         }
@@ -225,7 +227,7 @@ impl Chunk {
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
-                let a = closure(arena, word(refs, 1, point));
+                let a = leaving::closure(arena, word(refs, 1, point));
                 arena.scale(a, float(refs, 2, point))
             });
         }
@@ -238,33 +240,9 @@ impl Chunk {
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
-                let a = closure(arena, word(refs, 1, point));
+                let a = leaving::closure(arena, word(refs, 1, point));
                 arena.tint(a, [2, 3, 4].map(|operand| float(refs, operand, point)))
             });
         }
-    }
-}
-
-/// A closure from a register; what the arena did not make is the empty closure.
-pub(super) fn closure(arena: &ClosureArena, word: u32) -> ClosureRef {
-    let closure = ClosureRef::from_word(word);
-    match arena.node(closure) {
-        Some(_) => closure,
-        None => ClosureRef::EMPTY,
-    }
-}
-
-/// A word of a type as it leaves, for a point with these closures, of a program with so many resources.
-pub(super) fn leaving_word(
-    scalar: Scalar,
-    word: u32,
-    closures: Option<&ClosureArena>,
-    resources: u32,
-) -> u32 {
-    match scalar {
-        Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
-        Scalar::Closure => closures.map_or(0, |arena| closure(arena, word).word()),
-        Scalar::Resource => word.min(resources.saturating_sub(1)),
-        Scalar::I32 | Scalar::U32 | Scalar::Bool => word,
     }
 }

@@ -26,12 +26,12 @@ mod source;
 mod step;
 
 use crate::bytecode::Bytecode;
+use crate::leaving;
 use crate::level::Level;
 use crate::point::{FloatMode, Outcome, Parked};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_ir::types::{Direction, Scalar};
 use chunk::{Chunk, Context};
-use host::leaving_word;
 use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
@@ -209,9 +209,9 @@ impl BatchMachine {
         self.chunk.results.faults.of(point)
     }
 
-    /// The closures of a point, which its outputs of closure type name; nothing if the program makes none.
-    pub fn closures(&self, point: usize) -> Option<&ClosureArena> {
-        self.chunk.results.closures.get(point)
+    /// The closures of a point, which its outputs of closure type name; none of a point that was not run.
+    pub fn closures(&self, point: usize) -> &ClosureArena {
+        self.chunk.results.closures_of(point)
     }
 
     /// The points that wait for a texture, each with what it is, in the order in which they began to.
@@ -240,11 +240,6 @@ impl BatchMachine {
         outcome
     }
 
-    /// Takes the points that wait away; they can go on here or in a [`PointMachine`](crate::PointMachine) of the program and limits.
-    pub fn take_waiting(&mut self) -> impl Iterator<Item = (usize, Box<Parked>)> + '_ {
-        self.chunk.results.waiting.drain(..)
-    }
-
     /// Takes away a point that waits; nothing if it does not.
     pub fn take_waiting_at(&mut self, point: usize) -> Option<Box<Parked>> {
         let waiting = &mut self.chunk.results.waiting;
@@ -270,11 +265,11 @@ impl BatchMachine {
         let word = unsafe { *chunk.memory.slot((3 * scalar + part) as u32).add(point) };
         let lanes = chunk.program.output_lanes[scalar];
         match part {
-            0 => leaving_word(
+            0 => leaving::value(
                 self.output_types[scalar],
                 word,
                 self.closures(point),
-                chunk.program.interface.resources.len() as u32,
+                chunk.program.interface.resources.len(),
             ),
             _ if lanes.has(Direction::BOTH[part - 1]) => {
                 let shadow = adumbra_ir::host::read_shadow(f32::from_bits(word));

@@ -13,6 +13,8 @@ pub(super) struct Results {
     pub(super) faults: FaultsByPoint,
     /// The closures of each; none at all if the program makes none.
     pub(super) closures: Vec<ClosureArena>,
+    /// The closures of points of such a program.
+    none: ClosureArena,
     /// Those that wait, in the order in which they began to.
     pub(super) waiting: Vec<(usize, Box<Parked>)>,
     /// Memory for more of them.
@@ -37,6 +39,7 @@ impl Results {
             outcomes: vec![Outcome::Stopped; width].into_boxed_slice(),
             faults: FaultsByPoint::new(width),
             closures: vec![ClosureArena::default(); if closures { width } else { 0 }],
+            none: ClosureArena::default(),
             waiting: Vec::new(),
             spare: Vec::new(),
         }
@@ -53,6 +56,11 @@ impl Results {
         }
     }
 
+    /// The closures of a point.
+    pub(super) fn closures_of(&self, point: usize) -> &ClosureArena {
+        self.closures.get(point).unwrap_or(&self.none)
+    }
+
     /// Bytes of the heap that they take.
     pub(super) fn heap(&self) -> usize {
         let Results {
@@ -60,6 +68,7 @@ impl Results {
             outcomes,
             faults,
             closures,
+            none: _,
             waiting,
             spare,
         } = self;

@@ -179,15 +179,13 @@ impl Case {
                 for (at, &word) in outputs.iter().enumerate() {
                     assert_eq!(word, machine.output(at / 3, at % 3, point));
                 }
-                let closures = format!(
-                    "{:?}",
-                    machine.closures(point).unwrap_or(&ClosureArena::default())
-                );
+                let closures = format!("{:?}", machine.closures(point));
                 let outcome = machine.outcomes()[point];
                 shown[first + point] =
                     Some((outcome, outputs, machine.faults(point).clone(), closures));
             }
-            for (point, mut parked) in machine.take_waiting() {
+            while let Some(&(point, _)) = machine.waiting().first() {
+                let mut parked = machine.take_waiting_at(point).expect("it waits");
                 host.at = first + point;
                 let request = *parked.request().expect("it waits");
                 alone.unpark(&mut parked);
@@ -206,15 +204,11 @@ impl Case {
     }
 }
 
-fn levels() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().filter(|level| level.is_available())
-}
-
 /// Panics if a program shows something else in chunks.
 fn check(seed: u64, points: usize, width: usize) {
     let case = Case::new(seed, points);
     let (alone, said_alone) = case.alone();
-    for level in levels() {
+    for level in Level::available() {
         for hesitates in [false, true] {
             let (together, said) = case.together(level, width, hesitates);
             for point in 0..points {

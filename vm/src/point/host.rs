@@ -4,10 +4,11 @@ use super::moves::read;
 use super::rows::offset;
 use super::state::{State, Threaded, next};
 use crate::bytecode::Opcode;
+use crate::leaving;
 use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
 use adumbra_ir::module::{ClosureId, MessageId, TextureId};
 use adumbra_ir::quad::Awaited;
-use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
+use adumbra_ir::types::{Direction, Lanes, Type};
 
 /// `words`: texture, u, v, list of the slots of the results.
 pub(super) unsafe fn sample(
@@ -199,17 +200,13 @@ unsafe fn arguments(
     mut room: Vec<u32>,
 ) -> Vec<u32> {
     let mut at = list as usize;
+    let resources = state.program.interface.resources.len();
     for ty in params {
         ty.for_each_scalar(&mut |scalar| {
             // SAFETY: asked of the caller; validation checked the slots of all lists.
             let word = unsafe { read(file, state.lists[at]) };
             at += 1;
-            room.push(match scalar {
-                Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
-                Scalar::Closure => state.closure(word).word(),
-                Scalar::Resource => state.resource(word),
-                Scalar::I32 | Scalar::U32 | Scalar::Bool => word,
-            });
+            room.push(leaving::value(scalar, word, &state.closures, resources));
         });
     }
     room
@@ -238,21 +235,6 @@ pub(super) unsafe fn message(
 }
 
 impl State {
-    /// A resource from a register; what the program does not have is its last one.
-    pub(super) fn resource(&self, word: u32) -> u32 {
-        let count = self.program.interface.resources.len() as u32;
-        word.min(count.saturating_sub(1))
-    }
-
-    /// A closure from a register; what the arena did not make is the empty closure.
-    pub(super) fn closure(&self, word: u32) -> ClosureRef {
-        let closure = ClosureRef::from_word(word);
-        match self.closures.node(closure) {
-            Some(_) => closure,
-            None => ClosureRef::EMPTY,
-        }
-    }
-
     /// Whether the point's closures are within their limit.
     fn closures_fit(&self) -> bool {
         self.closures.size() <= self.limits.closure_size as usize
@@ -300,6 +282,15 @@ pub(super) unsafe fn make_closure(
     }
 }
 
+/// The closure in a slot.
+///
+/// # Safety
+/// The file has the slot.
+unsafe fn held(file: *mut u32, state: &State, slot: u32) -> ClosureRef {
+    // SAFETY: asked of the caller.
+    leaving::closure(&state.closures, unsafe { read(file, slot) })
+}
+
 /// `words`: to, closure, closure.
 pub(super) unsafe fn closure_add(
     ip: *const Threaded,
@@ -312,7 +303,7 @@ pub(super) unsafe fn closure_add(
     // SAFETY: validation checked the slots.
     unsafe {
         let [_, a, b, ..] = (*ip).words;
-        let (a, b) = (state.closure(read(file, a)), state.closure(read(file, b)));
+        let (a, b) = (held(file, state, a), held(file, state, b));
         let closure = state.closures.add(a, b);
         state.put_closure(ip, file, closure)
     }
@@ -330,7 +321,7 @@ pub(super) unsafe fn closure_scale(
     // SAFETY: validation checked the slots.
     unsafe {
         let [_, a, weight, ..] = (*ip).words;
-        let a = state.closure(read(file, a));
+        let a = held(file, state, a);
         let closure = state.closures.scale(a, f32::from_bits(read(file, weight)));
         state.put_closure(ip, file, closure)
     }
@@ -348,7 +339,7 @@ pub(super) unsafe fn closure_tint(
     // SAFETY: validation checked the slots and the list.
     unsafe {
         let [_, a, list, ..] = (*ip).words;
-        let a = state.closure(read(file, a));
+        let a = held(file, state, a);
         let color = [0, 1, 2].map(|i| {
             let slot = state.lists[list as usize + i];
             f32::from_bits(read(file, slot))

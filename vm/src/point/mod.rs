@@ -18,6 +18,7 @@ mod rows;
 mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
+use crate::leaving;
 use crate::level::Level;
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::memory::Heap;
@@ -233,6 +234,7 @@ impl PointMachine {
     }
 
     fn give_outputs(&mut self) {
+        let resources = self.state.program.interface.resources.len();
         let mut slots = self.file.iter();
         for (to, &(scalar, lanes)) in self.outputs.iter_mut().zip(&self.output_types) {
             let from = [(); 3].map(|()| slots.next().copied().unwrap_or_default());
@@ -243,12 +245,7 @@ impl PointMachine {
                     false => 0,
                 }
             };
-            let value = match scalar {
-                Scalar::F32 => leaving(f32::from_bits(from[0])).to_bits(),
-                Scalar::Closure => self.state.closure(from[0]).word(),
-                Scalar::Resource => self.state.resource(from[0]),
-                Scalar::I32 | Scalar::U32 | Scalar::Bool => from[0],
-            };
+            let value = leaving::value(scalar, from[0], &self.state.closures, resources);
             *to = [value, shadow(Direction::X), shadow(Direction::Y)];
         }
     }
