@@ -21,6 +21,7 @@ use single::Single;
 use std::fmt;
 use std::sync::Arc;
 
+mod neighbours;
 pub(crate) mod output;
 mod parked;
 mod quad;
@@ -48,8 +49,6 @@ pub enum Engine {
 pub enum NoEngine {
     /// The reference engine was asked for, but a program that was loaded has only bytecode.
     Reference,
-    /// The batch engine was asked for, but the program's points are evaluated in quads, which it does not know yet.
-    QuadsInBatch,
     /// The batch engine is to use instructions that are not there.
     Simd(NoSimd),
 }
@@ -59,9 +58,6 @@ impl fmt::Display for NoEngine {
         match self {
             NoEngine::Reference => f.write_str(
                 "the engine `reference` needs source text; this program was loaded as bytecode",
-            ),
-            NoEngine::QuadsInBatch => f.write_str(
-                "derivatives by quads are not built yet for the engine `batch`; `point` has them",
             ),
             NoEngine::Simd(no) => no.fmt(f),
         }
@@ -110,7 +106,7 @@ enum Machine {
     Reference(Box<Reference>),
     Point(Box<PointMachine>),
     Batch(Box<Single>),
-    /// Four points, by either of the first two.
+    /// Four points, by the reference or the point engine.
     Quad(Box<QuadMachine>),
 }
 
@@ -133,7 +129,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// If the engine is the reference and the program was loaded from bytecode, or the engine is that for batches and the environment names
-    /// instructions that are not there, or the program's points are evaluated in quads.
+    /// instructions that are not there.
     pub fn with(
         instance: &Instance,
         engine: Engine,
@@ -186,7 +182,7 @@ impl Evaluator {
         let globals = words_of(globals, instance.program().globals());
         match &mut self.machine {
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
-            Machine::Batch(single) => single.run(globals, instance.inputs(), host),
+            Machine::Batch(single) => single.run(instance, globals, host),
             Machine::Reference(reference) => reference.run(instance, globals, host),
             Machine::Quad(quad) => quad.run_alone(instance, globals, host),
         }
@@ -230,6 +226,7 @@ impl Evaluator {
         let globals = globals.map(|globals| words_of(globals, layout));
         match &mut self.machine {
             Machine::Quad(quad) => quad.run(instance, globals, helpers, host),
+            Machine::Batch(single) => single.run_quad(instance, globals, helpers, host),
             _ => panic!("the program's points are evaluated in quads"),
         }
     }
@@ -245,6 +242,9 @@ impl Evaluator {
                 quad.shown = corner;
                 quad.outcome(corner)
             }
+            Machine::Batch(single) if single.machine.program().quad().is_some() => {
+                single.show(corner)
+            }
             _ => panic!("the program's points are evaluated in quads"),
         }
     }
@@ -254,7 +254,7 @@ impl Evaluator {
     pub fn request(&self) -> Option<&SampleRequest> {
         match &self.machine {
             Machine::Point(machine) => machine.request(),
-            Machine::Batch(single) => single.waiting.as_ref()?.request(),
+            Machine::Batch(single) => single.request(),
             Machine::Reference(reference) => reference.waiting.as_ref()?.request(),
             Machine::Quad(quad) => quad.request(),
         }
@@ -318,10 +318,8 @@ impl Evaluator {
         let state = match &mut self.machine {
             Machine::Point(machine) => self.home.park(machine)?,
             Machine::Batch(single) => {
-                let waiting = single.waiting.as_ref().expect("a point waits");
-                self.home.make_room(waiting.memory())?;
-                let parked = single.waiting.take().expect("it was there");
-                return Ok(ParkedPoint::of_memory(&self.home, parked));
+                assert!(single.request().is_some(), "a point waits");
+                return ParkedPoint::of_batch(&self.home, &mut single.machine, 0);
             }
             Machine::Reference(reference) => self.home.keep(reference)?,
             Machine::Quad(quad) => {

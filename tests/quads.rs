@@ -1,16 +1,15 @@
-//! Derivatives from neighbours: what GPUs compute, what is refused, and that both engines agree on it.
+//! Derivatives from neighbours: what GPUs compute, what is refused, and that all engines agree on it.
 
 use adumbra::{
-    BatchEvaluator, Compiler, Corner, Derivatives, Engine, Evaluator, Findings, Globals,
-    GlobalsLayout, Host, Instance, Limits, MessageId, NoEngine, NoTextures, Options, Outcome,
-    Program, Quad, SampleRequest, Sampled, Sources, Type,
+    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Corner, Derivatives, Engine, Evaluator,
+    Findings, Globals, GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures, Options,
+    Outcome, Part, Program, Quad, SampleRequest, Sampled, Sources, Type,
 };
-use adumbra_fuzz::oracle::chain::{layout, observe};
-use adumbra_fuzz::oracle::observed::{Extent, Observed};
-use adumbra_fuzz::{Profile, bundle};
+use adumbra_fuzz::campaign::run_quads;
+use adumbra_fuzz::oracle::batch::At;
 use std::sync::Arc;
 
-const ENGINES: [Engine; 2] = [Engine::Reference, Engine::Point];
+const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Point, Engine::Batch];
 
 fn compiler(rule: Quad) -> Compiler {
     let layout = GlobalsLayout::new().with("x", Type::FLOAT);
@@ -345,16 +344,6 @@ fn bytecode_keeps_its_quads() {
 }
 
 #[test]
-fn an_engine_without_quads_says_so() {
-    let program = compiled(&shader("x"), Quad::Fine).unwrap();
-    let instance = Instance::new(&program);
-    let refused = Evaluator::with(&instance, Engine::Batch, Limits::default());
-    assert_eq!(refused.err(), Some(NoEngine::QuadsInBatch));
-    let refused = BatchEvaluator::new(&instance);
-    assert_eq!(refused.err(), Some(NoEngine::QuadsInBatch));
-}
-
-#[test]
 fn inputs_fold_in_quads_too() {
     let text = "shader s(float k = 2, out float o) { float x = global_value<x>; o = k > 1 ? ddx(k * x * x) : k; }";
     let program = compiled(text, Quad::Fine).unwrap();
@@ -408,47 +397,94 @@ fn a_quad_waits_for_all_its_points_and_can_be_parked() {
     }
 }
 
-/// Random programs: those that are not refused show the same whichever engine runs them.
 #[test]
-fn engines_agree_on_random_programs_in_quads() {
-    let (mut accepted, mut refused, mut differences) = (0, 0, 0);
-    for seed in 0..400 {
-        let program = adumbra_fuzz::Program::of_seed(seed, Profile::ANY);
-        let sources = bundle::sources(&program.source).unwrap();
-        let rule = Quad::ALL[seed as usize % Quad::ALL.len()];
-        let options = Options {
-            derivatives: Derivatives::Quad(rule),
-            output_derivatives: true,
-            ..Options::default()
+fn a_batch_takes_differences_within_quads_whatever_the_width() {
+    let program = compiled(&shader("ddx(x * x) + ddy(y * y * y)"), Quad::Fine).unwrap();
+    // Two rows of 24 pixels, quad by quad.
+    let pixels =
+        (0..12).flat_map(|q| Corner::ALL.map(|c| [2 * q + c as usize % 2, c as usize / 2]));
+    let pixels: Vec<[f32; 2]> = pixels.map(|p| p.map(|i| i as f32)).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    let [x, y] = [0, 1].map(|i| &pixels.as_flattened()[i..]);
+    globals.plane("x", Part::Value, 0, x, 2).unwrap();
+    globals.plane("y", Part::Value, 0, y, 2).unwrap();
+    for (wanted, width) in [(1, 4), (4, 4), (13, 16), (48, 48), (1024, 1024)] {
+        let setup = BatchSetup {
+            width: Some(wanted),
+            ..BatchSetup::default()
         };
-        let compiler = Compiler::new(layout()).with_options(options);
-        let quads = match compiler.compile(&sources) {
-            Ok(quads) => quads,
-            Err(found) => {
-                let errors = found.diagnostics.iter().filter(|d| d.is_error());
-                let codes: Vec<String> = errors.map(|d| d.code.to_string()).collect();
-                assert!(codes.iter().all(|code| code == "E0521"), "{found}");
-                refused += 1;
-                continue;
+        let mut evaluator = BatchEvaluator::with(&Instance::new(&program), &setup).unwrap();
+        assert_eq!(evaluator.width(), width);
+        for first in (0..pixels.len()).step_by(width) {
+            let points = width.min(pixels.len() - first);
+            evaluator.evaluate(&globals, first, points, &mut NoTextures);
+            for point in 0..points {
+                let left = ((first + point) / 4 * 2) as f32;
+                let o = evaluator.get::<f32>("o", point).unwrap();
+                assert_eq!([o.value, o.ddx, o.ddy], [2.0 * left + 1.0 + 1.0, 0.0, 0.0]);
             }
-        };
-        accepted += 1;
-        differences += usize::from(quads.ir().unwrap().contains("difference_"));
-        let points: Vec<_> = (0..2).map(|number| program.point(number)).collect();
-        let shown = |engine| -> Vec<Observed> {
-            let shown = points.iter().map(|point| observe(&quads, engine, point));
-            shown.collect::<Result<_, _>>().unwrap()
-        };
-        let expected = shown(Engine::Reference);
-        for (point, found) in shown(Engine::Point).iter().enumerate() {
-            let difference = expected[point].difference(found, Extent::All);
-            assert_eq!(
-                difference, None,
-                "seed {seed}, point {point}\n{}",
-                program.source
-            );
         }
     }
-    println!("{accepted} programs, {differences} with differences, {refused} refused");
-    assert!(accepted > 100 && differences > 40 && refused > 40, "hollow");
+}
+
+#[test]
+#[should_panic(expected = "whole quads")]
+fn a_batch_of_half_a_quad_is_refused() {
+    let program = compiled(&shader("x"), Quad::Fine).unwrap();
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    let globals = BatchGlobals::new(program.globals());
+    evaluator.evaluate(&globals, 0, 6, &mut NoTextures);
+}
+
+#[test]
+fn helpers_of_a_batch_are_told_apart() {
+    let text = "texture2d wood; shader s(out float o) {
+        float x = global_value<x>;
+        printf(\"%f\", x);
+        o = ddx(texture2d_sample_alpha<wood>(x, 0.0));
+    }";
+    let program = compiled(text, Quad::Fine).unwrap();
+    let x = [3.0_f32, 4.0, 3.0, 4.0, 5.0, 6.0, 5.0, 6.0];
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let helpers = [false, true, true, true, false, false, true, true];
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    let mut log = Log::default();
+    evaluator.evaluate_quads(&globals, 0, &helpers, &mut log);
+    let asked: Vec<f32> = log.own.iter().map(|request| request.u).collect();
+    assert_eq!((asked, log.helpers), (vec![3.0, 5.0, 6.0], 5));
+    assert_eq!(log.messages, [3.0_f32, 5.0, 6.0].map(f32::to_bits));
+    let o = [0, 4, 5].map(|point| evaluator.get::<f32>("o", point).unwrap().value);
+    assert_eq!(o, [7.0, 11.0, 11.0]);
+    // Whoever comes without has none.
+    evaluator.evaluate(&globals, 0, 8, &mut log);
+    assert_eq!((log.own.len(), log.helpers), (11, 5));
+}
+
+#[test]
+fn programs_with_large_arrays_have_quads_too() {
+    let text = "shader s(out float o) {
+        float w[200000]; int n = (int)global_value<y>; w[n] = global_value<x>; o = ddx(w[n] * w[n]) + w[0]; }";
+    let program = compiled(text, Quad::Fine).unwrap();
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    let x = [8.5_f32, 9.5, 8.5, 9.5, 10.5, 11.5, 10.5, 11.5];
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    globals.same("y", 3.0_f32, 0.0, 0.0).unwrap();
+    evaluator.evaluate(&globals, 0, 8, &mut NoTextures);
+    let o = [0, 3, 4, 7].map(|point| evaluator.get::<f32>("o", point).unwrap().value);
+    assert_eq!(o, [18.0, 18.0, 22.0, 22.0]);
+}
+
+/// Random programs: those that are not refused show the same whichever engine runs them.
+///
+/// The longer search is `cargo run --release -p adumbra-fuzz -- quads --programs 100000`.
+#[test]
+fn engines_agree_on_random_programs_in_quads() {
+    let (mix, finding) = run_quads(0, 400, At::OneLevel);
+    if let Some(finding) = finding {
+        panic!("{finding}");
+    }
+    println!("{mix}");
+    assert_eq!(mix.hollow(), None);
 }

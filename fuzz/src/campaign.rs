@@ -8,6 +8,7 @@ use crate::oracle::Disagreement;
 use crate::oracle::batch::{At, check_batch};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::gradients::Compared;
+use crate::oracle::quads::{QuadMix, check_quads};
 use crate::parallel::check_seeds;
 use crate::seen::Seen;
 use crate::shrink::shrink;
@@ -131,6 +132,16 @@ pub fn run_batch(first: u64, programs: u64, at: At) -> (BatchReport, Option<Stri
     });
     let time = begin.elapsed();
     (BatchReport { time, mix }, finding)
+}
+
+/// Holds quads of all engines against each other on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and
+/// the finding, shrunk.
+pub fn run_quads(first: u64, programs: u64, at: At) -> (QuadMix, Option<String>) {
+    let seeds = first..first.saturating_add(programs);
+    check_seeds(seeds, &QuadMix::default(), |seed, mix| {
+        let program = Program::of_seed(seed, Profile::ANY);
+        checked(&program, |program| check_quads(program, at, mix))
+    })
 }
 
 fn one(seed: u64, report: &mut Report) -> Result<(), String> {

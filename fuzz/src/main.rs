@@ -37,6 +37,15 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// Hold quads of all engines against each other
+    Quads {
+        /// How many programs
+        #[arg(long)]
+        programs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Print the program that a seed stands for
     Show { seed: u64 },
     /// Write what a target under libFuzzer begins from
@@ -64,6 +73,7 @@ fn main() -> ExitCode {
     match Command::parse() {
         Command::Campaign { seconds, seed } => run(seconds, seed),
         Command::Batch { programs, seed } => batch(programs, seed),
+        Command::Quads { programs, seed } => quads(programs, seed),
         Command::Show { seed } => show(seed),
         Command::Seeds { target, folder } => write_seeds(&target, &folder),
         Command::Numerics {
@@ -130,6 +140,12 @@ fn batch(programs: u64, seed: u64) -> ExitCode {
     let (report, finding) = campaign::run_batch(seed, programs, At::EveryLevel);
     let finding = finding.or_else(|| report.mix.hollow());
     finish(&report, finding)
+}
+
+fn quads(programs: u64, seed: u64) -> ExitCode {
+    let (mix, finding) = campaign::run_quads(seed, programs, At::EveryLevel);
+    let finding = finding.or_else(|| mix.hollow());
+    finish(&mix, finding)
 }
 
 fn finish(report: &impl fmt::Display, finding: Option<String>) -> ExitCode {

@@ -4,7 +4,8 @@
 //! [`Difference`](crate::module::InstKind::Difference) with a value of its own and waits there ([`Awaited`]); whoever joins the four
 //! answers each of them by this rule, and they go on.
 
-use crate::host::{SampleRequest, read_shadow};
+use crate::host::{Host, SampleRequest, Sampled, read_shadow};
+use crate::module::MessageId;
 use crate::types::Direction;
 
 /// A point of a quad. Rows count downwards, as pixels do.
@@ -126,6 +127,33 @@ pub trait Lockstep {
 
     /// Whether both wait at the same instruction, which they came to by the same calls.
     fn is_beside(&self, other: &Self) -> bool;
+}
+
+/// The host, as a helper sees it: a point that is evaluated for its neighbours alone.
+struct HelpersHost<'h>(&'h mut dyn Host);
+
+impl Host for HelpersHost<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.0.sample_for_helper(request)
+    }
+
+    fn message(&mut self, _: MessageId, _: &[u32]) {}
+
+    fn is_cancelled(&mut self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+/// Runs a point with the host as it sees it.
+pub fn with_host<T>(
+    is_helper: bool,
+    host: &mut dyn Host,
+    run: impl FnOnce(&mut dyn Host) -> T,
+) -> T {
+    match is_helper {
+        true => run(&mut HelpersHost(host)),
+        false => run(host),
+    }
 }
 
 /// Brings the points of a quad on, until all of them are done or one waits for the host. `join` tells a point the difference that it waits

@@ -11,7 +11,7 @@ use crate::value::HostValue;
 use crate::{Engine, GlobalsLayout};
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::words::{AnyWords, as_words_mut};
-use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome};
+use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome, Source};
 use globals::Part;
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct BatchSetup {
     /// What bounds each point.
     pub limits: Limits,
     /// Points of a chunk, 1 to [`MAX_WIDTH`](adumbra_vm::batch::MAX_WIDTH); if nothing, what suits the program. A program with very large arrays
-    /// has fewer.
+    /// has fewer; where points stand in quads, the quads are whole.
     pub width: Option<usize>,
     /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`](crate::SIMD_VARIABLE), else the best.
     pub simd: Option<Level>,
@@ -80,11 +80,8 @@ impl fmt::Debug for BatchEvaluator {
 /// The machine for an instance.
 ///
 /// # Errors
-/// If the level that is asked for is not there, or the program's points are evaluated in quads.
+/// If the level that is asked for is not there.
 pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMachine, NoEngine> {
-    if program.bytecode().quad().is_some() {
-        return Err(NoEngine::QuadsInBatch);
-    }
     let options = BatchOptions {
         width: setup.width,
         level: Some(simd::choose(setup.simd).map_err(NoEngine::Simd)?),
@@ -150,9 +147,12 @@ impl BatchEvaluator {
     /// ([`Host::sample_batch`]), with the numbers of the points in the batch; each point's requests and messages come in the order in which it
     /// executes them. What comes out stays readable until the next evaluation. Points that wait here are given up.
     ///
+    /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), each four points are one, in the order of
+    /// [`Corner::ALL`](crate::Corner::ALL).
+    ///
     /// # Panics
-    /// If there are more points than the [`width`](BatchEvaluator::width), the globals are laid out otherwise than the program's, or a plane does not
-    /// reach so far.
+    /// If there are more points than the [`width`](BatchEvaluator::width), quads that are not whole, the globals are laid out otherwise than the
+    /// program's, or a plane does not reach so far.
     pub fn evaluate(
         &mut self,
         globals: &globals::BatchGlobals<'_>,
@@ -160,14 +160,56 @@ impl BatchEvaluator {
         points: usize,
         host: &mut dyn Host,
     ) {
-        let instance = &self.home.instance;
+        let sources = self.sources(globals);
+        let inputs = self.home.instance.inputs();
+        self.machine.run(sources, inputs, first, points, host);
+    }
+
+    /// The same for quads at an edge: of the points from `first` on, as many as `helpers` tells of, those are evaluated for their neighbours alone. The
+    /// host answers what they sample by [`Host::sample_for_helper`], and gets none of their messages.
+    ///
+    /// ```
+    /// use adumbra::*;
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
+    /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
+    /// let program = Compiler::new(layout).with_options(options).compile(&sources)?;
+    ///
+    /// // A picture of three pixels: two quads, of which the second lies half beyond its edge, and all below.
+    /// let x: [f32; 8] = [8.5, 9.5, 8.5, 9.5, 10.5, 11.5, 10.5, 11.5];
+    /// let helpers = [false, false, true, true, false, true, true, true];
+    /// let mut globals = BatchGlobals::new(program.globals());
+    /// globals.plane("x", Part::Value, 0, &x, 1)?;
+    /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
+    /// evaluator.evaluate_quads(&globals, 0, &helpers, &mut NoTextures);
+    /// let slopes = [0, 1, 4].map(|point| evaluator.get::<f32>("o", point).map(|o| o.ddx));
+    /// assert_eq!(slopes, [Ok(18.0), Ok(18.0), Ok(22.0)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As for [`evaluate`](BatchEvaluator::evaluate); if the program's points are not evaluated in quads.
+    pub fn evaluate_quads(
+        &mut self,
+        globals: &globals::BatchGlobals<'_>,
+        first: usize,
+        helpers: &[bool],
+        host: &mut dyn Host,
+    ) {
+        let sources = self.sources(globals);
+        let inputs = self.home.instance.inputs();
+        self.machine
+            .run_quads(sources, inputs, first, helpers, host);
+    }
+
+    /// # Panics
+    /// If the globals are laid out otherwise than the program's.
+    fn sources<'g, 'a>(&self, globals: &'g globals::BatchGlobals<'a>) -> &'g [Source<'a>] {
         assert!(
-            globals.layout() == instance.program().globals(),
+            globals.layout() == self.instance().program().globals(),
             "the globals are laid out as the program's"
         );
-        let sources = globals.sources();
-        let inputs = instance.inputs();
-        self.machine.run(sources, inputs, first, points, host);
+        globals.sources()
     }
 
     /// How far each point of the last evaluation came.
@@ -286,29 +328,25 @@ impl BatchEvaluator {
         }
     }
 
-    /// The points of the last evaluation that wait, because the host answered [`Pending`](crate::Sampled::Pending), each with what it asks.
+    /// The points of the last evaluation that wait, because the host answered [`Pending`](crate::Sampled::Pending), each with what it asks. While
+    /// one of a quad does, none of its four has an [outcome](BatchEvaluator::outcomes).
     pub fn waiting(&self) -> impl Iterator<Item = (usize, &SampleRequest)> {
         let waiting = self.machine.waiting().iter();
         waiting.filter_map(|(point, parked)| Some((*point, parked.request()?)))
     }
 
-    /// Goes on with a point that waits here, alone. The answer is red, green, blue, alpha; all that follows has the bits that it would have had if
+    /// Goes on with a point that waits here, alone or with its quad. The answer is red, green, blue, alpha; all that follows has the bits that it would have had if
     /// the host had answered at once.
     ///
     /// # Panics
     /// If the point does not wait.
     pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        let mut parked = self
-            .machine
-            .take_waiting_at(point)
-            .expect("the point waits");
-        let outcome = self.machine.answer(&mut parked, point, texel, host);
-        self.machine.give_back(parked);
-        outcome
+        self.machine.answer(point, texel, host)
     }
 
     /// Moves a point that waits out of the evaluator, so that it can wait beyond the next evaluation. It goes on in any
-    /// [`Evaluator`](crate::Evaluator) of the same instance and limits, with the engine [`Point`](Engine::Point).
+    /// [`Evaluator`](crate::Evaluator) of the same instance and limits, with the engine [`Point`](Engine::Point). Of a quad all four points go
+    /// along; there, [`show`](crate::Evaluator::show) says which of them is read.
     ///
     /// # Errors
     /// If a limit on parked points is met; the point then still waits here.
@@ -316,12 +354,7 @@ impl BatchEvaluator {
     /// # Panics
     /// If the point does not wait.
     pub fn park(&mut self, point: usize) -> Result<ParkedPoint, TooManyParked> {
-        let waiting = self.machine.waiting().iter();
-        let parked = waiting.clone().find(|(other, _)| *other == point);
-        let (_, parked) = parked.expect("the point waits");
-        self.home.make_room(parked.memory())?;
-        let parked = self.machine.take_waiting_at(point).expect("it was there");
-        Ok(ParkedPoint::of_memory(&self.home, parked))
+        ParkedPoint::of_batch(&self.home, &mut self.machine, point)
     }
 
     /// Bytes that it takes, its own included, beside instance and program. It grows with the most faults, the largest closures and the most points

@@ -9,7 +9,7 @@ use super::{Engine, Machine};
 use crate::program::{IN_ARC, Instance};
 use adumbra_ir::eval::Suspended;
 use adumbra_ir::host::{Limits, SampleRequest};
-use adumbra_vm::{Parked, PointMachine};
+use adumbra_vm::{BatchMachine, Parked, PointMachine};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +27,14 @@ pub(super) enum Waiting {
     Reference(Box<Suspended>),
     /// With the machines of its neighbours.
     Quad(Box<QuadMachine>),
+    /// All points of a quad of the batch engine.
+    InBatch(Box<ParkedQuad>),
+}
+
+/// A quad of the batch engine, apart from it.
+pub(crate) struct ParkedQuad {
+    pub(super) points: [Box<Parked>; 4],
+    pub(super) helpers: [bool; 4],
 }
 
 impl Waiting {
@@ -35,6 +43,10 @@ impl Waiting {
             Waiting::Point(parked) => parked.memory(),
             Waiting::Reference(suspended) => suspended.memory(),
             Waiting::Quad(quad) => quad.memory(),
+            Waiting::InBatch(quad) => {
+                let points = quad.points.iter().map(|point| point.memory());
+                size_of::<ParkedQuad>() + points.sum::<usize>()
+            }
         }
     }
 }
@@ -228,13 +240,35 @@ impl ParkedPoint {
         }
     }
 
-    /// A point that waits in memory already, for which there is room.
-    pub(crate) fn of_memory(home: &Arc<Home>, memory: Box<Parked>) -> ParkedPoint {
+    /// A point that waits in a machine for batches, which must be so; with its quad, if it stands in one.
+    pub(crate) fn of_batch(
+        home: &Arc<Home>,
+        machine: &mut BatchMachine,
+        point: usize,
+    ) -> Result<ParkedPoint, TooManyParked> {
+        let first = point / 4 * 4;
+        let (which, own) = match machine.program().quad() {
+            Some(_) => (first..first + 4, size_of::<ParkedQuad>()),
+            None => (point..point + 1, 0),
+        };
+        let waiting = machine.waiting().iter();
+        let waiting = waiting.filter(|(point, _)| which.contains(point));
+        let bytes: usize = waiting.map(|(_, parked)| parked.memory()).sum();
+        home.make_room(own + bytes)?;
+        let helpers = std::array::from_fn(|at| machine.is_helper(first + at));
+        let mut take = |point| machine.take_waiting_at(point).expect("the point waits");
+        let state = match own {
+            0 => Waiting::Point(take(point)),
+            _ => Waiting::InBatch(Box::new(ParkedQuad {
+                points: std::array::from_fn(|at| take(first + at)),
+                helpers,
+            })),
+        };
         let mut lot = home.lot();
         lot.points += 1;
-        lot.bytes += memory.memory();
+        lot.bytes += state.memory();
         drop(lot);
-        ParkedPoint::new(home, Waiting::Point(memory))
+        Ok(ParkedPoint::new(home, state))
     }
 
     /// What it waits for.
@@ -243,6 +277,7 @@ impl ParkedPoint {
             Some(Waiting::Point(parked)) => parked.request(),
             Some(Waiting::Reference(suspended)) => suspended.request(),
             Some(Waiting::Quad(quad)) => quad.request(),
+            Some(Waiting::InBatch(quad)) => quad.points.iter().find_map(|p| p.request()),
             None => None,
         };
         request.expect("it waits until it is resumed, which consumes it")
@@ -269,6 +304,13 @@ impl ParkedPoint {
             }
             (Machine::Batch(single), Some(Waiting::Point(memory))) => single.unpark(memory),
             (Machine::Quad(machine), Some(Waiting::Quad(quad))) => *machine = quad,
+            (Machine::Quad(machine), Some(Waiting::InBatch(quad))) => {
+                let memory = machine.unpark(*quad);
+                memory
+                    .into_iter()
+                    .for_each(|memory| self.home.keep_spare(memory));
+            }
+            (Machine::Batch(single), Some(Waiting::InBatch(quad))) => single.unpark_quad(*quad),
             (Machine::Reference(reference), Some(Waiting::Reference(suspended))) => {
                 reference.unpark(suspended);
             }
@@ -289,8 +331,13 @@ impl ParkedPoint {
 
 impl Drop for ParkedPoint {
     fn drop(&mut self) {
-        if let Some(Waiting::Point(memory)) = self.leave() {
-            self.home.keep_spare(memory);
+        match self.leave() {
+            Some(Waiting::Point(memory)) => self.home.keep_spare(memory),
+            Some(Waiting::InBatch(quad)) => {
+                let memory = quad.points.into_iter();
+                memory.for_each(|memory| self.home.keep_spare(memory));
+            }
+            Some(Waiting::Reference(_) | Waiting::Quad(_)) | None => {}
         }
     }
 }

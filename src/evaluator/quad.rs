@@ -3,14 +3,14 @@
 //! Engines know a quad by one instruction, at which a point waits for the others; here they are joined, by the one rule that there is
 //! ([`advance`]). When all are done, the differences of what came out are its derivatives.
 
+use super::neighbours::{HELPERS, Neighbours};
+use super::parked::ParkedQuad;
 use super::reference::Reference;
-use crate::globals::GlobalsLayout;
 use crate::program::{Instance, Program};
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, Sampled, leaving};
-use adumbra_ir::module::MessageId;
-use adumbra_ir::quad::{Awaited, Corner, Lockstep, Quad, advance};
-use adumbra_ir::{Direction, Scalar};
-use adumbra_vm::{FloatMode, Outcome, PointMachine};
+use adumbra_ir::Direction;
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, leaving};
+use adumbra_ir::quad::{Awaited, Corner, Lockstep, Quad, advance, with_host};
+use adumbra_vm::{FloatMode, Outcome, Parked, PointMachine};
 
 /// One of the four.
 enum Lane {
@@ -25,29 +25,14 @@ pub(super) struct QuadMachine {
     outcomes: [Outcome; 4],
     /// Which are evaluated for their neighbours alone.
     helpers: [bool; 4],
-    /// The globals of three neighbours, for a point that comes without.
-    neighbours: [Box<[u32]>; 3],
+    /// For a point that comes without.
+    neighbours: Neighbours,
     /// By scalar of the outputs: whether its derivatives are wanted.
     differ: Box<[bool]>,
     /// By point, value, ddx and ddy of each scalar of the outputs.
     outputs: [Box<[u32]>; 4],
     /// The point that the evaluator shows.
     pub(super) shown: Corner,
-}
-
-/// The host, as a helper sees it.
-struct HelpersHost<'h>(&'h mut dyn Host);
-
-impl Host for HelpersHost<'_> {
-    fn sample(&mut self, request: &SampleRequest) -> Sampled {
-        self.0.sample_for_helper(request)
-    }
-
-    fn message(&mut self, _: MessageId, _: &[u32]) {}
-
-    fn is_cancelled(&mut self) -> bool {
-        self.0.is_cancelled()
-    }
 }
 
 impl QuadMachine {
@@ -68,13 +53,12 @@ impl QuadMachine {
         };
         let lanes = program.bytecode().output_lanes();
         let differ: Box<[bool]> = lanes.iter().map(|lanes| !lanes.is_none()).collect();
-        let words = program.globals().size() / 4;
         QuadMachine {
             rule,
             points: [(); 4].map(|()| lane()),
             outcomes: [Outcome::Finished; 4],
             helpers: [false; 4],
-            neighbours: [(); 3].map(|()| vec![0; words].into_boxed_slice()),
+            neighbours: Neighbours::new(program.globals()),
             outputs: [(); 4].map(|()| vec![0; 3 * differ.len()].into_boxed_slice()),
             differ,
             shown: Corner::UpperLeft,
@@ -89,14 +73,8 @@ impl QuadMachine {
         host: &mut dyn Host,
     ) -> Outcome {
         let mut neighbours = std::mem::take(&mut self.neighbours);
-        let mode = FloatMode::enter();
-        for (corner, words) in Corner::ALL[1..].iter().zip(&mut neighbours) {
-            neighbour(instance.program().globals(), globals, *corner, words);
-        }
-        drop(mode);
-        let [right, below, across] = &neighbours;
-        let helpers = [false, true, true, true];
-        let outcome = self.run(instance, [globals, right, below, across], helpers, host);
+        let quad = neighbours.of(instance.program().globals(), globals);
+        let outcome = self.run(instance, quad, HELPERS, host);
         self.neighbours = neighbours;
         outcome
     }
@@ -137,6 +115,22 @@ impl QuadMachine {
             Lane::Point(point) => point.answer(texel, host),
         });
         self.go_on(program, host)
+    }
+
+    /// Puts a quad of the batch engine in place of what is here, which the point engine runs; gives its memory back.
+    pub(super) fn unpark(&mut self, quad: ParkedQuad) -> [Box<Parked>; 4] {
+        self.helpers = quad.helpers;
+        self.shown = Corner::UpperLeft;
+        let mut memory = quad.points;
+        for (at, memory) in memory.iter_mut().enumerate() {
+            let Lane::Point(point) = &mut self.points[at] else {
+                unreachable!("the batch engine's points go on in the point engine");
+            };
+            point.unpark(memory);
+            self.outcomes[at] = point.outcome();
+            self.outputs[at].fill(0);
+        }
+        memory
     }
 
     fn go_on(&mut self, program: &Program, host: &mut dyn Host) -> Outcome {
@@ -223,13 +217,14 @@ impl QuadMachine {
 
     /// Bytes that it takes, its own included.
     pub(super) fn memory(&self) -> usize {
-        let words = self.neighbours.iter().chain(&self.outputs);
+        let words = self.outputs.iter();
         let points = self.points.iter().map(|point| match point {
             Lane::Reference(point) => point.memory(),
             Lane::Point(point) => point.memory(),
         });
         size_of::<QuadMachine>()
             + size_of_val(&self.differ[..])
+            + self.neighbours.heap()
             + words.map(|words| size_of_val(&words[..])).sum::<usize>()
             + points.sum::<usize>()
     }
@@ -263,36 +258,5 @@ impl Lockstep for Lane {
             (Lane::Point(one), Lane::Point(other)) => one.is_beside(other),
             _ => false,
         }
-    }
-}
-
-fn with_host<T>(is_helper: bool, host: &mut dyn Host, run: impl FnOnce(&mut dyn Host) -> T) -> T {
-    match is_helper {
-        true => run(&mut HelpersHost(host)),
-        false => run(host),
-    }
-}
-
-/// The globals of a neighbour of the upper left point: each float plus its derivative towards the right, plus that downwards.
-fn neighbour(layout: &GlobalsLayout, globals: &[u32], corner: Corner, words: &mut [u32]) {
-    let towards = |direction| corner.neighbours(direction).1 == corner;
-    words.fill(0);
-    for member in layout.members() {
-        let [values, ddx, ddy] = [0, 1, 2].map(|part| member.part(part));
-        let mut scalars = values.zip(ddx.zip(ddy));
-        member.ty().for_each_scalar(&mut |scalar| {
-            let (at, shadows) = scalars.next().expect("one for each scalar");
-            words[at] = globals[at];
-            if scalar != Scalar::F32 {
-                return;
-            }
-            let mut value = f32::from_bits(globals[at]);
-            for (direction, shadow) in Direction::BOTH.into_iter().zip([shadows.0, shadows.1]) {
-                if towards(direction) {
-                    value += f32::from_bits(globals[shadow]);
-                }
-            }
-            words[at] = value.to_bits();
-        });
     }
 }

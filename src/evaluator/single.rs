@@ -1,19 +1,25 @@
-//! The batch engine as an evaluator of single points sees it: chunks of one.
+//! The batch engine as an evaluator of single points sees it: chunks of one point, or of one quad.
 
 use super::NoEngine;
+use super::neighbours::{HELPERS, Neighbours};
+use super::parked::ParkedQuad;
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
+use adumbra_ir::quad::Corner;
 use adumbra_vm::{BatchMachine, Outcome, Parked, Source};
 
 pub(super) struct Single {
     pub(super) machine: BatchMachine,
-    /// The globals of the point.
+    /// Where the globals are.
     sources: Vec<Source<'static>>,
-    /// Value, ddx and ddy of each scalar of the outputs.
+    /// The globals of a quad, point by point.
+    words: Vec<u32>,
+    /// If there are quads.
+    neighbours: Option<Neighbours>,
+    /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
     pub(super) outputs: Vec<u32>,
-    /// The point, if it waits for a texture.
-    pub(super) waiting: Option<Box<Parked>>,
+    shown: Corner,
     no_faults: Faults,
 }
 
@@ -30,43 +36,105 @@ impl Single {
         let machine = batch::machine(program, &setup)?;
         let outputs = program.outputs().iter();
         let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
+        let words = program.globals().size() / 4;
+        let neighbours = program.quad().map(|_| Neighbours::new(program.globals()));
         Ok(Single {
+            words: Vec::with_capacity(if neighbours.is_some() { 4 * words } else { 0 }),
+            neighbours,
             machine,
-            sources: vec![Source::Same(0); program.globals().size() / 4],
+            sources: vec![Source::Same(0); words],
             outputs: vec![0; 3 * scalars],
-            waiting: None,
+            shown: Corner::UpperLeft,
             no_faults: Faults::default(),
         })
     }
 
-    pub(super) fn run(&mut self, globals: &[u32], inputs: &[u32], host: &mut dyn Host) -> Outcome {
-        if let Some(parked) = self.waiting.take() {
-            self.machine.give_back(parked);
+    /// Evaluates one point, in quads with helpers.
+    pub(super) fn run(
+        &mut self,
+        instance: &Instance,
+        globals: &[u32],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        if let Some(mut neighbours) = self.neighbours.take() {
+            let quad = neighbours.of(instance.program().globals(), globals);
+            let outcome = self.run_quad(instance, quad, HELPERS, host);
+            self.neighbours = Some(neighbours);
+            return outcome;
         }
         for (source, &word) in self.sources.iter_mut().zip(globals) {
             *source = Source::Same(word);
         }
+        let inputs = instance.inputs();
         self.machine.run(&self.sources, inputs, 0, 1, host);
-        self.give(self.machine.outcomes()[0])
+        self.show(Corner::UpperLeft)
+    }
+
+    /// Evaluates a quad.
+    pub(super) fn run_quad(
+        &mut self,
+        instance: &Instance,
+        globals: [&[u32]; 4],
+        helpers: [bool; 4],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        self.words.clear();
+        self.words.extend(globals.into_iter().flatten());
+        let stride = globals[0].len();
+        let mut sources: Vec<Source<'_>> = std::mem::take(&mut self.sources);
+        for (first, source) in sources.iter_mut().enumerate() {
+            let words = &self.words[first..];
+            *source = Source::Plane { words, stride };
+        }
+        let inputs = instance.inputs();
+        self.machine.run_quads(&sources, inputs, 0, &helpers, host);
+        // The same memory, without what was lent.
+        self.sources = sources.into_iter().map(|_| Source::Same(0)).collect();
+        self.show(Corner::UpperLeft)
+    }
+
+    /// What the point asks that waits, or the first one of a quad that does.
+    pub(super) fn request(&self) -> Option<&SampleRequest> {
+        Some(self.asking()?.1)
+    }
+
+    fn asking(&self) -> Option<(usize, &SampleRequest)> {
+        let waiting = self.machine.waiting().iter();
+        let mut asking = waiting.filter_map(|(at, parked)| Some((*at, parked.request()?)));
+        asking.next()
     }
 
     pub(super) fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        let mut parked = self.waiting.take().expect("a point waits");
-        let outcome = self.machine.answer(&mut parked, 0, texel, host);
-        self.machine.give_back(parked);
-        self.give(outcome)
+        let (point, _) = self.asking().expect("a point waits");
+        self.machine.answer(point, texel, host);
+        self.show(self.shown)
     }
 
     /// Lets a point wait here.
     pub(super) fn unpark(&mut self, parked: Box<Parked>) {
-        self.outputs.fill(0);
-        self.waiting = Some(parked);
+        self.machine.give_up();
+        self.machine.let_wait(0, parked, false);
+        self.show(Corner::UpperLeft);
     }
 
-    fn give(&mut self, outcome: Outcome) -> Outcome {
-        self.waiting = self.machine.take_waiting_at(0);
+    /// Lets a quad wait here.
+    pub(super) fn unpark_quad(&mut self, quad: ParkedQuad) {
+        self.machine.give_up();
+        for (at, parked) in quad.points.into_iter().enumerate() {
+            self.machine.let_wait(at, parked, quad.helpers[at]);
+        }
+        self.show(Corner::UpperLeft);
+    }
+
+    /// From now on this point is read; gives how far it came.
+    pub(super) fn show(&mut self, corner: Corner) -> Outcome {
+        self.shown = corner;
+        let point = corner as usize;
+        let Some(&outcome) = self.machine.outcomes().get(point) else {
+            return Outcome::Finished;
+        };
         for (at, word) in self.outputs.iter_mut().enumerate() {
-            *word = self.machine.output(at / 3, at % 3, 0);
+            *word = self.machine.output(at / 3, at % 3, point);
         }
         outcome
     }
@@ -75,21 +143,21 @@ impl Single {
     pub(super) fn faults(&self) -> &Faults {
         match self.machine.points() {
             0 => &self.no_faults,
-            _ => self.machine.faults(0),
+            _ => self.machine.faults(self.shown as usize),
         }
     }
 
     pub(super) fn closures(&self) -> &ClosureArena {
-        self.machine.closures(0)
+        self.machine.closures(self.shown as usize)
     }
 
     /// Bytes that it takes, its own included.
     pub(super) fn memory(&self) -> usize {
-        let waiting = self.waiting.as_ref().map_or(0, |parked| parked.memory());
         size_of::<Single>() - size_of::<BatchMachine>()
             + self.machine.memory()
             + self.sources.capacity() * size_of::<Source<'static>>()
+            + self.words.capacity() * size_of::<u32>()
+            + self.neighbours.as_ref().map_or(0, Neighbours::heap)
             + self.outputs.capacity() * size_of::<u32>()
-            + waiting
     }
 }

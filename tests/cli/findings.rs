@@ -53,17 +53,6 @@ fn what_is_not_built_yet_is_refused_by_name() {
     let file = example("eval_practical.adu");
     for (args, name) in [
         (&["eval", "1", "--engine", "native"][..], "native"),
-        (
-            &[
-                "eval",
-                "1",
-                "--derivatives",
-                "quad-fine",
-                "--engine",
-                "batch",
-            ],
-            "batch",
-        ),
         (&["emit", &file, "--stage", "asm"], "asm"),
     ] {
         let ran = adumbra(args.iter().copied());

@@ -24,26 +24,46 @@ use std::sync::Arc;
 const REFERENCE_POINTS: usize = 2;
 
 /// The most points that a program is run on.
-const MAX_POINTS: u64 = 32;
+pub(super) const MAX_POINTS: u64 = 32;
 
 /// A host that keeps what each point of a batch asks and says, and answers some requests later.
-#[derive(Default)]
-struct Recorders {
-    points: Vec<Recorder>,
+pub(super) struct Recorders {
+    pub(super) points: Vec<Recorder>,
     at: usize,
     /// Whether the next request has to wait: its lowest bit, then the one above it, and so on.
     waits: u64,
 }
 
-impl Host for Recorders {
-    fn sample(&mut self, request: &SampleRequest) -> Sampled {
-        let sampled = self.points[self.at].sample(request);
+impl Recorders {
+    /// Of so many points.
+    pub(super) fn new(points: usize, waits: u64) -> Recorders {
+        Recorders {
+            points: vec![Recorder::default(); points],
+            at: 0,
+            waits,
+        }
+    }
+
+    /// The answer, or that it has to wait.
+    fn in_time(&mut self, sampled: Sampled) -> Sampled {
         let waits = self.waits & 1 == 1;
         self.waits = self.waits.rotate_right(1);
         match waits {
             true => Sampled::Pending,
             false => sampled,
         }
+    }
+}
+
+impl Host for Recorders {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        let sampled = self.points[self.at].sample(request);
+        self.in_time(sampled)
+    }
+
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        let texel = self.points[self.at].texel(request);
+        self.in_time(Sampled::Ready(texel))
     }
 
     fn at_point(&mut self, point: usize) {
@@ -62,6 +82,15 @@ pub enum At {
     EveryLevel,
     /// At one, by lot.
     OneLevel,
+}
+
+/// The levels that are wanted.
+pub(super) fn levels(at: At, lot: &mut u64) -> Vec<SimdLevel> {
+    let levels: Vec<SimdLevel> = SimdLevel::available().collect();
+    match at {
+        At::EveryLevel => levels,
+        At::OneLevel => vec![levels[next(lot) as usize % levels.len()]],
+    }
 }
 
 /// Checks that a generated program shows the same at points alone, in chunks, and by the reference.
@@ -122,12 +151,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
     let uniform: Vec<String> = uniform
         .map(|(_, member)| member.name().to_owned())
         .collect();
-    let mut levels: Vec<SimdLevel> = SimdLevel::available().collect();
-    if at == At::OneLevel {
-        let one = next(&mut lot) as usize % levels.len();
-        levels = vec![levels[one]];
-    }
-    for level in levels {
+    for level in levels(at, &mut lot) {
         let setup = BatchSetup {
             limits: limits(),
             width: Some(width as usize),
@@ -168,11 +192,7 @@ fn observe_together(
         .flat_map(|point| place(program, point).words().to_vec())
         .collect();
     let globals = BatchGlobals::interleaved(program.globals(), &words);
-    let mut host = Recorders {
-        points: vec![Recorder::default(); points.len()],
-        at: 0,
-        waits,
-    };
+    let mut host = Recorders::new(points.len(), waits);
     let mut shown = Vec::new();
     let width = evaluator.width();
     let mut room = Vec::new();

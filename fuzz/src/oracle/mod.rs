@@ -10,6 +10,7 @@ pub mod ir_text;
 pub mod modes;
 pub mod noisy;
 pub mod observed;
+pub mod quads;
 pub mod reference;
 pub mod richardson;
 pub mod source;

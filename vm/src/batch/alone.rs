@@ -1,20 +1,32 @@
 //! Points that leave the chunk and go on in the point interpreter, to the same bits: those of a few that still turn a loop, those that come to
-//! a call in a circle, and those whose texture is not there yet.
+//! a call in a circle, and those whose texture is not there yet. Points in [quads](super::quads) do so four by four.
 
 use super::chunk::{Chunk, Context};
+use super::quads::Start;
 use crate::point::{Adopted, Outcome};
-use adumbra_ir::host::SampleRequest;
+use adumbra_ir::host::{Host, SampleRequest};
+use adumbra_ir::quad::Awaited;
 
 impl Chunk {
     /// All points of the group go on alone, from its step on.
     pub(super) fn leave(&mut self, context: &mut Context<'_>) {
+        if self.quads.is_some() {
+            let mut leaving = std::mem::take(&mut self.found);
+            let packs = self.group.packs();
+            leaving.fill(0);
+            leaving[..packs].copy_from_slice(self.group.active());
+            self.leave_quads(&mut leaving, (0, 0), &|_| Start::Here, context);
+            self.found = leaving;
+            return;
+        }
         let position = self.memory.steps[self.at].position;
         for pack in 0..self.group.packs() {
             for point in self.group.points_of(pack, self.group.active()[pack]) {
-                self.adopt(point, (0, 0), context);
+                let steps = self.steps_left(point);
+                self.adopt(0, point, (self.depth, steps), (0, 0), context);
                 context.host.at_point(context.first + point);
-                let outcome = self.alone.go_on(position, context.host);
-                self.take_results(point, outcome);
+                let outcome = self.alone[0].go_on(position, context.host);
+                self.take_results(0, point, outcome);
             }
         }
         self.group.clear();
@@ -28,26 +40,32 @@ impl Chunk {
         lent: (u32, u32),
         context: &Context<'_>,
     ) {
-        self.adopt(point, lent, context);
+        let steps = self.steps_left(point);
+        self.adopt(0, point, (self.depth, steps), lent, context);
         let position = self.memory.steps[self.at].position;
-        self.alone.wait(position, request);
-        self.take_results(point, Outcome::Pending);
+        self.alone[0].wait(position, Awaited::Texel(request));
+        self.take_results(0, point, Outcome::Pending);
     }
 
-    /// The point interpreter takes a point of the group in.
-    fn adopt(&mut self, point: usize, lent: (u32, u32), context: &Context<'_>) {
-        let steps = self.steps_left(point);
+    /// A point machine takes a point in, which has so many open calls and steps left.
+    pub(super) fn adopt(
+        &mut self,
+        machine: usize,
+        point: usize,
+        (depth, steps): (usize, u64),
+        lent: (u32, u32),
+        context: &Context<'_>,
+    ) {
         let Chunk {
             program,
             memory,
             results,
             elements,
             returns,
-            depth,
             alone,
             ..
         } = self;
-        let calls = returns[..*depth].iter().map(|&back| {
+        let calls = returns[..depth].iter().map(|&back| {
             // A step behind the call's.
             let call = memory.steps[back as usize - 1].position;
             let callee = program.code[call as usize].words[0];
@@ -55,12 +73,12 @@ impl Chunk {
         });
         let adopted = Adopted {
             steps,
-            elements: elements[*depth],
+            elements: elements[depth],
             calls,
             faults: results.faults.of(point),
             closures: results.closures.get_mut(point),
         };
-        alone.adopt(adopted, |registers, globals| {
+        alone[machine].adopt(adopted, |registers, globals| {
             let lent = &memory.lent[lent.0 as usize..lent.1 as usize];
             // SAFETY: the point is the chunk's; where points run in planes, all slots have one.
             unsafe { memory.column(point, lent, registers) };
@@ -70,14 +88,15 @@ impl Chunk {
         });
     }
 
-    /// What came of the point that the point interpreter had last.
-    pub(super) fn take_results(&mut self, point: usize, outcome: Outcome) {
+    /// What came of the point that a machine had last. One that waits, if only for others of its quad, is put away.
+    pub(super) fn take_results(&mut self, machine: usize, point: usize, outcome: Outcome) {
         let Chunk { results, alone, .. } = self;
+        let alone = &mut alone[machine];
         results.outcomes[point] = outcome;
         results.faults.set(point, alone.faults());
         if outcome == Outcome::Pending {
             let mut parked = results.spare.pop().unwrap_or_default();
-            alone.park(&mut parked);
+            alone.put_away(&mut parked);
             results.waiting.push((point, parked));
         }
         if let Some(closures) = results.closures.get_mut(point) {
@@ -91,5 +110,26 @@ impl Chunk {
             // SAFETY: the point is the chunk's, and outputs have planes.
             unsafe { *self.memory.slot(slot).add(point) = word };
         }
+    }
+
+    /// Goes on with a point that waits.
+    pub(super) fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+        match self.quads {
+            Some(_) => self.answer_in_quad(point, texel, host),
+            None => {
+                self.unpark(0, point);
+                let outcome = self.alone[0].answer(texel, host);
+                self.take_results(0, point, outcome);
+            }
+        }
+        self.results.outcomes[point]
+    }
+
+    /// Puts a point that waits into a machine.
+    pub(super) fn unpark(&mut self, machine: usize, point: usize) {
+        let results = &mut self.results;
+        let mut parked = results.take_waiting(point).expect("the point waits");
+        self.alone[machine].unpark(&mut parked);
+        results.spare.push(parked);
     }
 }

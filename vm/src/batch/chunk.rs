@@ -10,6 +10,7 @@
 
 use super::group::Group;
 use super::memory::Memory;
+use super::quads::{QUAD, Quads};
 use super::results::Results;
 use super::source::Source;
 use crate::bytecode::Bytecode;
@@ -19,7 +20,7 @@ use adumbra_ir::span::Span;
 use std::sync::Arc;
 
 /// A position that no point comes to: it does not run any more.
-const DONE: u64 = u64::MAX;
+pub(super) const DONE: u64 = u64::MAX;
 
 /// What a run has beside the chunk.
 pub(super) struct Context<'a> {
@@ -35,17 +36,19 @@ pub(super) struct Chunk {
     pub(super) width: usize,
     pub(super) memory: Memory,
     pub(super) results: Results,
-    /// Finishes points that go on alone.
-    pub(super) alone: PointMachine,
+    /// Finish points that go on alone: one machine, or one for each corner of a quad.
+    pub(super) alone: Box<[PointMachine]>,
+    /// If its points stand in quads.
+    pub(super) quads: Option<Quads>,
     /// Room for the globals of one point.
-    globals: Box<[u32]>,
+    pub(super) globals: Box<[u32]>,
     pub(super) group: Group,
     /// Where each point waits that is not in the group.
     pub(super) waits: Box<[u64]>,
     /// The least of these positions.
     pub(super) next: u64,
     /// Steps that each point has left, less what the group has taken since it was formed; not written while they are `alike`.
-    steps: Box<[u64]>,
+    pub(super) steps: Box<[u64]>,
     /// Nobody waits, and each point of the group has the steps that are the `least`.
     alike: bool,
     /// What the group has taken.
@@ -85,13 +88,17 @@ impl Chunk {
         let padded = width.next_multiple_of(lanes);
         let samples = !program.interface.textures.is_empty();
         let asking = if samples { width } else { 0 };
+        let machines = if program.quad.is_some() { QUAD } else { 1 };
         Chunk {
             program: program.clone(),
             limits,
             width,
             memory,
             results: Results::new(program, width),
-            alone: PointMachine::new(program.clone(), limits),
+            alone: (0..machines)
+                .map(|_| PointMachine::new(program.clone(), limits))
+                .collect(),
+            quads: Quads::of(program, width),
             globals: vec![0; program.interface.global_words()].into_boxed_slice(),
             group: Group::new(width, lanes),
             waits: vec![DONE; padded].into_boxed_slice(),
@@ -124,6 +131,7 @@ impl Chunk {
             memory,
             results,
             alone,
+            quads,
             globals,
             group,
             waits,
@@ -147,7 +155,8 @@ impl Chunk {
         } = asking;
         memory.heap()
             + results.heap()
-            + (alone.memory() - size_of::<PointMachine>())
+            + alone.iter().map(PointMachine::memory).sum::<usize>()
+            + quads.as_ref().map_or(0, Quads::heap)
             + size_of_val(&globals[..])
             + group.memory()
             + size_of_val(&waits[..])
@@ -192,23 +201,38 @@ impl Chunk {
             // SAFETY: asked of the caller.
             unsafe { self.run(context) };
         }
+        self.join_outputs(0..points / QUAD);
     }
 
     /// Runs all points one by one.
     pub(super) fn run_alone(&mut self, inputs: &[u32], context: &mut Context<'_>) {
+        if self.quads.is_some() {
+            return self.run_quads_alone(inputs, context);
+        }
         for point in 0..self.results.points {
-            context.host.at_point(context.first + point);
-            for (global, source) in self.globals.iter_mut().zip(context.sources) {
-                *global = source.get(context.first + point);
-            }
-            let outcome = self.alone.run(&self.globals, inputs, context.host);
-            self.take_results(point, outcome);
+            self.take_globals(point, context);
+            let outcome = self.alone[0].run(&self.globals, inputs, context.host);
+            self.take_results(0, point, outcome);
+        }
+    }
+
+    /// A point comes next: its globals, and who it is.
+    pub(super) fn take_globals(&mut self, point: usize, context: &mut Context<'_>) {
+        context.host.at_point(context.first + point);
+        for (global, source) in self.globals.iter_mut().zip(context.sources) {
+            *global = source.get(context.first + point);
         }
     }
 
     /// A position as a number: the least runs.
     fn position(depth: usize, step: usize) -> u64 {
         ((u32::MAX - depth as u32) as u64) << 32 | step as u64
+    }
+
+    /// Back from that number: how many calls are open, and the next step.
+    pub(super) fn place(position: u64) -> (usize, usize) {
+        let depth = u32::MAX - (position >> 32) as u32;
+        (depth as usize, position as u32 as usize)
     }
 
     /// Whether others wait where the group is, or have to go on before it does.
@@ -273,8 +297,7 @@ impl Chunk {
         });
         self.next = next;
         self.least = least;
-        self.depth = (u32::MAX - (position >> 32) as u32) as usize;
-        self.at = position as u32 as usize;
+        (self.depth, self.at) = Chunk::place(position);
         true
     }
 

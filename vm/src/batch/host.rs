@@ -69,7 +69,7 @@ impl Chunk {
         }
         answers.clear();
         answers.resize(requests.len(), Sampled::Pending);
-        context.host.sample_batch(points, requests, answers);
+        self.ask(context);
         let first = match detail {
             Footprint::Level => 7,
             _ => 6,
@@ -93,7 +93,7 @@ impl Chunk {
 
     /// Points that were not answered wait.
     #[cold]
-    fn let_wait(&mut self, lent: (u32, u32), context: &Context<'_>) {
+    fn let_wait(&mut self, lent: (u32, u32), context: &mut Context<'_>) {
         let mut gone = std::mem::take(&mut self.found);
         gone.fill(0);
         for i in 0..self.asking.answers.len() {
@@ -101,10 +101,15 @@ impl Chunk {
                 let point = self.asking.points[i] - context.first;
                 let (pack, bit) = self.group.bit_of(point);
                 gone[pack] |= bit;
-                self.wait(point, self.asking.requests[i], lent, context);
+                if self.quads.is_none() {
+                    self.wait(point, self.asking.requests[i], lent, context);
+                }
             }
         }
-        self.group.remove(&gone);
+        match self.quads {
+            Some(_) => self.quads_wait(&mut gone, lent, context),
+            None => self.group.remove(&gone),
+        }
         self.found = gone;
     }
 
@@ -140,6 +145,9 @@ impl Chunk {
         let params = &program.interface.messages[message as usize].params;
         for pack in 0..self.group.packs() {
             for point in self.group.points_of(pack, self.group.active()[pack]) {
+                if self.is_helper(point) {
+                    continue;
+                }
                 // SAFETY: asked of the caller.
                 unsafe { self.arguments(params, refs, 0, point) };
                 context.host.at_point(context.first + point);

@@ -2,7 +2,8 @@
 //!
 //! The points of a *chunk* run the same bytecode together. What a slot holds is a *plane*: a word for each point, one behind the other, and a
 //! routine goes over planes pack by pack. Steps, calls, array elements, faults and closures are each point's own, so that a point shows, to
-//! the bit, what it shows alone, whatever the width, the level of the processor, and whoever shares its chunk.
+//! the bit, what it shows alone, whatever the width, the level of the processor, and whoever shares its chunk. Points in [quads](quads) show what
+//! their quad shows.
 //!
 //! The way in: [`load`] makes steps of bytecode, [`memory`] gives them their planes, [`run`] runs them, [`chunk`] says who runs.
 
@@ -19,6 +20,7 @@ mod load;
 mod memory;
 mod pack;
 mod planes;
+mod quads;
 mod results;
 mod rows;
 mod run;
@@ -35,6 +37,7 @@ use chunk::{Chunk, Context};
 use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
+use quads::QUAD;
 use rows::{FloatLeaving, Routines, ShadowLeaving, Shape, each, lanes_of};
 use std::sync::Arc;
 
@@ -72,7 +75,7 @@ pub struct BatchMachine {
 /// How a batch machine is to be.
 #[derive(Clone, Debug, Default)]
 pub struct BatchOptions {
-    /// Points of a chunk, up to [`MAX_WIDTH`]; of its own choice if nothing.
+    /// Points of a chunk, up to [`MAX_WIDTH`], whole quads where points stand in them; of its own choice if nothing.
     pub width: Option<usize>,
     /// The level to run at; the best if nothing. The processor must have it.
     pub level: Option<Level>,
@@ -84,9 +87,8 @@ impl BatchMachine {
     /// Loads a program, and takes all memory that evaluations within these limits need.
     ///
     /// # Panics
-    /// If the program's points are evaluated in quads, the processor lacks the level, or the width is 0 or beyond [`MAX_WIDTH`].
+    /// If the processor lacks the level, or the width is 0 or beyond [`MAX_WIDTH`].
     pub fn new(program: Arc<Bytecode>, limits: Limits, options: &BatchOptions) -> BatchMachine {
-        assert!(program.quad.is_none(), "the points are in no quads");
         let limits = limits.bounded();
         let level = options.level.unwrap_or_else(Level::best);
         assert!(level.is_available(), "the processor has {level}");
@@ -98,10 +100,15 @@ impl BatchMachine {
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
         assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
         let bytes = |planes: usize, width: usize| planes * plane_words(width) * size_of::<u32>();
-        let mut width = wanted;
-        while width > 1 && bytes(planes, width) > MAX_PLANE_BYTES {
-            width /= 2;
-        }
+        let least = if program.quad.is_some() { QUAD } else { 1 };
+        let fitting = |planes: usize| {
+            let mut width = wanted;
+            while width > least && bytes(planes, width) > MAX_PLANE_BYTES {
+                width /= 2;
+            }
+            width.next_multiple_of(least)
+        };
+        let mut width = fitting(planes);
         let in_planes = bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
         let (entry, depth) = (loaded.entry as usize, loaded.depth);
@@ -109,10 +116,7 @@ impl BatchMachine {
             Memory::new(&program, loaded, width, slots)
         } else {
             // Points run one by one; only what comes out has planes.
-            width = wanted;
-            while width > 1 && bytes(outputs, width) > MAX_PLANE_BYTES {
-                width /= 2;
-            }
+            width = fitting(outputs);
             Memory::new(&program, Loaded::default(), width, outputs)
         };
         let chunk = Chunk::new(&program, limits, memory, [width, lanes_of(level), depth]);
@@ -148,11 +152,47 @@ impl BatchMachine {
 
     /// Evaluates points `first` to `first + points` of a batch. `globals` has a source for each word that
     /// [`Interface::globals`](crate::bytecode::Interface::globals) lays out, `inputs` are the scalars of the inputs in order. Points that waited are
-    /// given up.
+    /// given up. Where points stand in quads, each four are one.
     ///
     /// # Panics
-    /// If there are more points than the width, sources that do not reach so far, or not as many sources or inputs as the interface asks for.
+    /// If there are more points than the width, quads that are not whole, sources that do not reach so far, or not as many sources or inputs as
+    /// the interface asks for.
     pub fn run(
+        &mut self,
+        globals: &[Source<'_>],
+        inputs: &[u32],
+        first: usize,
+        points: usize,
+        host: &mut dyn Host,
+    ) {
+        if let Some(quads) = &mut self.chunk.quads {
+            quads.begin(first, &[]);
+        }
+        self.start(globals, inputs, first, points, host);
+    }
+
+    /// The same for points in quads, of which some are helpers: evaluated for their neighbours alone. There are as many as `helpers` tells of.
+    ///
+    /// # Panics
+    /// As for [`run`](BatchMachine::run); if the program's points are in no quads.
+    pub fn run_quads(
+        &mut self,
+        globals: &[Source<'_>],
+        inputs: &[u32],
+        first: usize,
+        helpers: &[bool],
+        host: &mut dyn Host,
+    ) {
+        let points = helpers.len();
+        let width = self.width();
+        let quads = self.chunk.quads.as_mut();
+        let quads = quads.expect("the program's points are evaluated in quads");
+        assert!(points <= width, "no more points than the width");
+        quads.begin(first, helpers);
+        self.start(globals, inputs, first, points, host);
+    }
+
+    fn start(
         &mut self,
         globals: &[Source<'_>],
         inputs: &[u32],
@@ -162,6 +202,8 @@ impl BatchMachine {
     ) {
         let chunk = &mut self.chunk;
         assert!(points <= chunk.width, "no more points than the width");
+        let is_whole = chunk.quads.is_none() || points.is_multiple_of(QUAD);
+        assert!(is_whole, "whole quads");
         let words = chunk.program.interface.global_words();
         assert_eq!(globals.len(), words, "words of the globals");
         assert_eq!(inputs.len(), self.inputs, "words of the inputs");
@@ -214,43 +256,54 @@ impl BatchMachine {
         self.chunk.results.closures_of(point)
     }
 
-    /// The points that wait for a texture, each with what it is, in the order in which they began to.
+    /// The points that wait, each with what it is, in the order in which they began to. In a quad all do while one waits for a texture; only
+    /// those that do so themselves have a [`request`](Parked::request).
     pub fn waiting(&self) -> &[(usize, Box<Parked>)] {
         &self.chunk.results.waiting
     }
 
-    /// Goes on with a parked point of this program and these limits, as the point of that number here: red, green, blue, alpha of what it asked
-    /// for. If it waits again, it is among those that wait.
+    /// Goes on with a point that waits for a texture, and with its quad if it stands in one: red, green, blue, alpha of what it asked for. If it waits
+    /// again, it is among those that wait.
     ///
     /// # Panics
-    /// If nothing is parked there, it was parked by a machine of another program or other limits, or the number is not below the width.
-    pub fn answer(
-        &mut self,
-        parked: &mut Parked,
-        point: usize,
-        texel: [f32; 4],
-        host: &mut dyn Host,
-    ) -> Outcome {
+    /// If the point does not wait for a texture.
+    pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
+        self.chunk.answer(point, texel, host)
+    }
+
+    /// Gives up the points that wait.
+    pub fn give_up(&mut self) {
+        self.chunk.results.give_up();
+    }
+
+    /// Takes away a point that waits; nothing if it does not. Of a quad, all four have to go.
+    pub fn take_waiting_at(&mut self, point: usize) -> Option<Box<Parked>> {
+        self.chunk.results.take_waiting(point)
+    }
+
+    /// Lets a parked point of this program and these limits wait here, as the point of that number; of a quad, all four have to come.
+    ///
+    /// # Panics
+    /// If the number is not below the width.
+    pub fn let_wait(&mut self, point: usize, parked: Box<Parked>, is_helper: bool) {
         let chunk = &mut self.chunk;
         assert!(point < chunk.width, "no more points than the width");
-        chunk.results.points = chunk.results.points.max(point + 1);
-        chunk.alone.unpark(parked);
-        let outcome = chunk.alone.answer(texel, host);
-        chunk.take_results(point, outcome);
-        outcome
+        let results = &mut chunk.results;
+        results.points = results.points.max(point + 1);
+        results.outcomes[point] = Outcome::Pending;
+        if let Some(faults) = parked.faults() {
+            results.faults.set(point, faults);
+        }
+        results.waiting.push((point, parked));
+        chunk.no_outputs(point);
+        if let Some(quads) = &mut chunk.quads {
+            quads.set_helper(point, is_helper);
+        }
     }
 
-    /// Takes away a point that waits; nothing if it does not.
-    pub fn take_waiting_at(&mut self, point: usize) -> Option<Box<Parked>> {
-        let waiting = &mut self.chunk.results.waiting;
-        let at = waiting.iter().position(|&(other, _)| other == point)?;
-        Some(waiting.remove(at).1)
-    }
-
-    /// Takes memory back that a point waited in, for another one.
-    pub fn give_back(&mut self, mut parked: Box<Parked>) {
-        parked.clear();
-        self.chunk.results.spare.push(parked);
+    /// Whether a point of the last run is evaluated for its neighbours alone.
+    pub fn is_helper(&self, point: usize) -> bool {
+        self.chunk.is_helper(point)
     }
 
     /// Value (`part` 0), ddx (1) or ddy (2) of a scalar of the outputs, for one point.

@@ -50,10 +50,21 @@ impl Results {
         self.points = points;
         self.faults.clear();
         self.closures.iter_mut().for_each(ClosureArena::clear);
+        self.give_up();
+    }
+
+    /// Gives up the points that wait; their memory is for others.
+    pub(super) fn give_up(&mut self) {
         while let Some((_, mut parked)) = self.waiting.pop() {
             parked.clear();
             self.spare.push(parked);
         }
+    }
+
+    /// Takes away a point that waits.
+    pub(super) fn take_waiting(&mut self, point: usize) -> Option<Box<Parked>> {
+        let at = self.waiting.iter().position(|&(other, _)| other == point)?;
+        Some(self.waiting.remove(at).1)
     }
 
     /// The closures of a point.

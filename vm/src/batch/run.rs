@@ -113,6 +113,9 @@ impl Chunk {
                         detail,
                         lent,
                     } => self.sample(texture, channels, detail, lent, refs, context),
+                    Act::Difference { direction, lent } => {
+                        self.difference(direction, lent, refs, context);
+                    }
                     Act::Message(message) => self.message(message, refs, context),
                     Act::MakeClosure(shape) => self.make_closure(shape, refs),
                     Act::ClosureAdd => self.closure_add(refs),

@@ -4,7 +4,7 @@ use super::rows::{Routines, Test};
 use crate::bytecode::{Array, Pattern};
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::Channels;
-use adumbra_ir::types::Lanes;
+use adumbra_ir::types::{Direction, Lanes};
 
 /// One step, and where its operands begin among the program's.
 pub(super) struct Step {
@@ -70,6 +70,11 @@ pub(super) enum Act {
         /// Words that are not in their planes, from the first one on: see [`Lent`].
         lent: (u32, u32),
     },
+    /// The difference to a neighbour. Operands: the plane for it, the value. Words that are not in their planes: see [`Lent`].
+    Difference {
+        direction: Direction,
+        lent: (u32, u32),
+    },
     /// Operands: the arguments.
     Message(u32),
     /// A closure of a shape. Operands: the plane for it, the arguments.
@@ -124,7 +129,7 @@ impl Place {
     }
 }
 
-/// A word that a point has elsewhere than in its own plane while it waits at a sample.
+/// A word that a point has elsewhere than in its own plane where it may leave the chunk: at a sample or a difference.
 #[derive(Clone, Copy)]
 pub(super) struct Lent {
     pub(super) slot: u32,

@@ -1,9 +1,11 @@
 //! Chunks show what single points show, on random programs, at every level and width.
 
+mod quads;
+
 use super::*;
 use crate::PointMachine;
 use adumbra_ir::host::{SampleRequest, Sampled};
-use adumbra_ir::module::MessageId;
+use adumbra_ir::module::{MessageId, Module};
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 
@@ -38,6 +40,10 @@ impl Host for Recorder {
             return Sampled::Pending;
         }
         Sampled::Ready(texel(request))
+    }
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        self.note("a helper".to_owned());
+        self.sample(request)
     }
     fn at_point(&mut self, point: usize) {
         self.at = point;
@@ -80,7 +86,12 @@ impl Case {
             ..PassOptions::default()
         };
         let (module, _) = passes::run(generate(seed), &options);
-        let program = Arc::new(crate::lower(&module).expect("the module fits"));
+        Case::of(&module, seed, points)
+    }
+
+    /// A module at random points.
+    fn of(module: &Module, seed: u64, points: usize) -> Case {
+        let program = Arc::new(crate::lower(module).expect("the module fits"));
         let mut state = seed;
         let word = |state: &mut u64| {
             let lot = next(state);

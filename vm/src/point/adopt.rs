@@ -2,7 +2,7 @@
 
 use super::state::{Caller, index};
 use super::{Outcome, PointMachine};
-use adumbra_ir::host::{ClosureArena, Faults, Host, SampleRequest};
+use adumbra_ir::host::{ClosureArena, Faults, Host};
 use adumbra_ir::quad::Awaited;
 
 /// What of a point is not in its registers.
@@ -58,10 +58,15 @@ impl PointMachine {
         outcome
     }
 
-    /// The adopted point waits at the sample at a position.
-    pub(crate) fn wait(&mut self, position: u32, request: SampleRequest) {
+    /// The adopted point waits at the sample or difference at a position.
+    pub(crate) fn wait(&mut self, position: u32, awaited: Awaited) {
         let ip = self.code.as_ptr().wrapping_add(index(position) as usize);
-        self.state.waiting = Some((ip, Awaited::Texel(request)));
+        self.state.waiting = Some((ip, awaited));
+    }
+
+    /// The adopted point is done: how, its faults say.
+    pub(crate) fn be_done(&mut self) {
+        self.end();
     }
 
     /// Gives the closures of the last point away, for others.

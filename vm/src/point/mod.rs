@@ -220,15 +220,30 @@ impl PointMachine {
             // SAFETY: the program is valid, was loaded for this processor and this file, and every routine gives null or an instruction of it.
             ip = unsafe { ((*ip).handler)(ip, file, &mut self.state, 0.0, 0.0, 0.0) };
         }
-        if self.state.waiting.is_some() {
+        self.end()
+    }
+
+    /// Puts in place what comes out of the point as far as it came.
+    fn end(&mut self) -> Outcome {
+        let outcome = self.outcome();
+        match outcome {
+            Outcome::Finished => self.give_outputs(),
+            Outcome::Stopped => self.state.closures.clear(),
+            Outcome::Pending => {}
+        }
+        if outcome != Outcome::Finished {
             self.outputs.fill([0; 3]);
+        }
+        outcome
+    }
+
+    /// How far the last evaluation came.
+    pub fn outcome(&self) -> Outcome {
+        if self.state.waiting.is_some() {
             Outcome::Pending
         } else if self.state.faults.stopped().is_some() {
-            self.outputs.fill([0; 3]);
-            self.state.closures.clear();
             Outcome::Stopped
         } else {
-            self.give_outputs();
             Outcome::Finished
         }
     }

@@ -3,15 +3,15 @@
 //! All that a point is stands in the register file, on the two stacks, among the closures and in a few counters. Frames are static, so a
 //! register means the same in every machine of the program, and so does a position; the file is copied as it is.
 
-use super::PointMachine;
 use super::state::{Caller, State};
+use super::{FloatMode, PointMachine};
 use crate::bytecode::Bytecode;
 use adumbra_ir::host::{ClosureArena, Faults, Limits, SampleRequest};
 use adumbra_ir::quad::{Awaited, Lockstep};
 use std::sync::Arc;
 
-/// Memory for a point that waits apart from any machine; [`PointMachine::park`] fills it. It can be used for one point after the other, and
-/// is then as large as the largest of them.
+/// Memory for a point that waits apart from any machine, or is done while others of its quad wait; [`PointMachine::park`] fills it. It can be
+/// used for one point after the other, and is then as large as the largest of them.
 #[derive(Debug, Default)]
 pub struct Parked {
     point: Option<Point>,
@@ -26,9 +26,8 @@ pub struct Parked {
 struct Point {
     program: Arc<Bytecode>,
     limits: Limits,
-    awaited: Awaited,
-    /// Where it waits, as an index into the threaded code.
-    at: u32,
+    /// Where it waits, as an index into the threaded code, and for what; nothing if it is done.
+    waits: Option<(u32, Awaited)>,
     steps: u64,
     elements: u32,
     faults: Faults,
@@ -44,7 +43,12 @@ struct Call {
 impl Parked {
     /// What the point asks the host, if there is one that waits for it.
     pub fn request(&self) -> Option<&SampleRequest> {
-        self.point.as_ref()?.awaited.request()
+        self.point.as_ref()?.waits.as_ref()?.1.request()
+    }
+
+    /// What went wrong with the point so far.
+    pub(crate) fn faults(&self) -> Option<&Faults> {
+        Some(&self.point.as_ref()?.faults)
     }
 
     /// Gives the point up but keeps the memory.
@@ -99,6 +103,12 @@ impl PointMachine {
     /// # Panics
     /// If no point waits.
     pub fn park(&mut self, into: &mut Parked) {
+        assert!(self.state.waiting.is_some(), "a point waits");
+        self.put_away(into);
+    }
+
+    /// Moves the point out of the machine, whether it waits or is done.
+    pub(crate) fn put_away(&mut self, into: &mut Parked) {
         // Each field is named, so that none of a point's is forgotten.
         let State {
             program,
@@ -117,7 +127,6 @@ impl PointMachine {
             faults,
             waiting,
         } = &self.state;
-        let (ip, awaited) = waiting.expect("a point waits");
         let registers = &self.file[..program.slots as usize];
         let saved = &saved[..*saved_top];
         let words = &mut into.words;
@@ -136,8 +145,7 @@ impl PointMachine {
         into.point = Some(Point {
             program: program.clone(),
             limits: *limits,
-            awaited,
-            at: self.state.index(ip),
+            waits: waiting.map(|(ip, awaited)| (self.state.index(ip), awaited)),
             steps: *steps,
             elements: *elements,
             faults: faults.clone(),
@@ -147,7 +155,7 @@ impl PointMachine {
         self.state.faults.clear();
     }
 
-    /// Puts a parked point back, to wait here; one that waits here is given up. The memory remains.
+    /// Puts a parked point back, as far as it came; one that waits here is given up. The memory remains.
     ///
     /// # Panics
     /// If there is no point, or it was parked by a machine of another program or other limits.
@@ -175,7 +183,9 @@ impl PointMachine {
         state.steps = point.steps;
         state.elements = point.elements;
         state.faults = point.faults;
-        state.waiting = Some((address(point.at), point.awaited));
-        self.outputs.fill([0; 3]);
+        state.waiting = point.waits.map(|(at, awaited)| (address(at), awaited));
+        let mode = FloatMode::enter();
+        self.end();
+        drop(mode);
     }
 }

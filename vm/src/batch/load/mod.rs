@@ -26,7 +26,7 @@ pub(super) struct Loaded {
     pub(super) steps: Vec<Step>,
     /// The operands of all steps.
     pub(super) places: Vec<Place>,
-    /// Words that are elsewhere at samples.
+    /// Words that are elsewhere at samples and differences.
     pub(super) lent: Vec<Lent>,
     /// Cells that steps compute.
     pub(super) cells: u32,
@@ -242,7 +242,12 @@ impl Loader<'_> {
                     [Place::Own(a), from],
                 );
             }
-            Opcode::Difference(_) => unreachable!("the points are in no quads"),
+            Opcode::Difference(direction) => {
+                let from = self.place(b);
+                self.written([a]);
+                let lent = self.lend();
+                self.emit(Act::Difference { direction, lent }, [Place::Own(a), from]);
+            }
             Opcode::Load(to, _) => {
                 let index = self.place(c);
                 let written = slots(a, to);
@@ -371,6 +376,19 @@ impl Loader<'_> {
         let program = self.program;
         let results = &program.lists[code.words[3] as usize..][..channels.count() as usize];
         self.written(results.iter().copied());
+        let lent = self.lend();
+        let act = Act::Sample {
+            texture: code.words[0],
+            channels,
+            detail,
+            lent,
+        };
+        let results = results.iter().map(|&slot| Place::Own(slot));
+        self.emit(act, operands.into_iter().chain(results));
+    }
+
+    /// The words that are not in their planes and are read later, should a point leave here.
+    fn lend(&mut self) -> (u32, u32) {
         let first = self.out.lent.len() as u32;
         for &slot in &self.moved {
             let place = self.map[slot as usize];
@@ -383,14 +401,7 @@ impl Loader<'_> {
                 self.out.places.push(place);
             }
         }
-        let act = Act::Sample {
-            texture: code.words[0],
-            channels,
-            detail,
-            lent: (first, self.out.lent.len() as u32),
-        };
-        let results = results.iter().map(|&slot| Place::Own(slot));
-        self.emit(act, operands.into_iter().chain(results));
+        (first, self.out.lent.len() as u32)
     }
 
     /// Targets become steps.

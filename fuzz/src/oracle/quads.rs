@@ -1,0 +1,323 @@
+//! Quads in chunks beside quads of the point engine and of the reference: one program, one rule and one width by lot.
+//!
+//! Some points are helpers, some planes are the same for all points and are said to be so, some textures come late.
+
+use super::Disagreement;
+use super::batch::{At, MAX_POINTS, Recorders, levels};
+use super::chain::{REFUSED, layout, place, shown, shown_words};
+use super::observed::{Extent, Observed};
+use super::reference::{Recorder, limits};
+use crate::bundle;
+use crate::choices::next;
+use crate::generate::{Point, Program};
+use adumbra::{
+    BatchEvaluator, BatchGlobals, BatchSetup, Code, Compiler, Corner, Derivatives, Engine,
+    Evaluator, Host, Instance, MAX_WIDTH, MessageId, Options, Outcome, Quad, SampleRequest,
+    Sampled,
+};
+use std::fmt;
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+/// Quads of a program that the reference runs too.
+const REFERENCE_QUADS: usize = 1;
+
+/// What was run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuadMix {
+    /// Programs that take derivatives where points may part.
+    pub refused: usize,
+    /// The others.
+    pub programs: usize,
+    /// Those that take differences, beside those of their outputs.
+    pub differences: usize,
+    /// Quads that were run.
+    pub quads: usize,
+    /// Quads that waited for a texture.
+    pub waited: usize,
+    /// Points that were stopped.
+    pub stopped: usize,
+}
+
+impl QuadMix {
+    /// Why it says too little, if it does.
+    pub fn hollow(&self) -> Option<String> {
+        let few = [
+            ("programs are not refused", self.programs, 4),
+            ("programs are refused", self.refused, 10),
+            ("programs take differences", self.differences, 10),
+            ("programs have quads that wait", self.waited, 10),
+            ("programs have points that are stopped", self.stopped, 50),
+        ];
+        let all = self.programs + self.refused;
+        let few = few.into_iter().find(|(_, some, part)| some * part < all);
+        few.map(|(what, ..)| format!("too few {what}: {self}"))
+    }
+}
+
+impl AddAssign for QuadMix {
+    fn add_assign(&mut self, other: QuadMix) {
+        // Each field is named, so that none is forgotten.
+        let QuadMix {
+            refused,
+            programs,
+            differences,
+            quads,
+            waited,
+            stopped,
+        } = other;
+        self.refused += refused;
+        self.programs += programs;
+        self.differences += differences;
+        self.quads += quads;
+        self.waited += waited;
+        self.stopped += stopped;
+    }
+}
+
+impl fmt::Display for QuadMix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let QuadMix {
+            refused,
+            programs,
+            differences,
+            quads,
+            waited,
+            stopped,
+        } = self;
+        write!(
+            f,
+            "{programs} programs, {differences} with differences, {refused} refused; {quads} quads, {waited} waited, {stopped} points stopped"
+        )
+    }
+}
+
+/// Checks that a generated program shows the same in quads of every engine, unless it is refused for its derivatives.
+///
+/// # Errors
+/// What does not agree.
+pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), Disagreement> {
+    let report =
+        |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
+    let mut lot = !program.seed;
+    let rule = Quad::ALL[next(&mut lot) as usize % Quad::ALL.len()];
+    let compiler = Compiler::new(layout()).with_options(Options {
+        derivatives: Derivatives::Quad(rule),
+        output_derivatives: true,
+        ..Options::default()
+    });
+    let compiled = bundle::sources(&program.source).and_then(|sources| compiler.compile(&sources));
+    let compiled = match compiled {
+        Ok(compiled) => compiled,
+        Err(found) => {
+            let mut errors = found.diagnostics.iter().filter(|d| d.is_error());
+            if errors.all(|d| d.code == Code::DivergentDerivative) {
+                mix.refused += 1;
+                return Ok(());
+            }
+            return Err(report(None, format!("{REFUSED}\n{found}")));
+        }
+    };
+    let width = match next(&mut lot) % 3 {
+        0 => 1 + next(&mut lot) % MAX_WIDTH as u64,
+        _ => 1 + next(&mut lot) % MAX_POINTS,
+    };
+    let count = 4 * (1 + next(&mut lot) % (MAX_POINTS / 4));
+    let first = program.point(0);
+    let same = next(&mut lot);
+    let points: Vec<Point> = (0..count)
+        .map(|number| {
+            let mut point = program.point(number);
+            for (i, global) in point.iter_mut().enumerate() {
+                if same >> i & 1 == 1 {
+                    global.clone_from(&first[i]);
+                }
+            }
+            point
+        })
+        .collect();
+    let helpers: Vec<bool> = match next(&mut lot) % 2 {
+        0 => vec![false; points.len()],
+        _ => points
+            .iter()
+            .map(|_| next(&mut lot).is_multiple_of(3))
+            .collect(),
+    };
+    let alone = observe_alone(&compiled, Engine::Point, &points, &helpers);
+    let alone = alone.map_err(|what| report(None, what))?;
+    let few = points.len().min(4 * REFERENCE_QUADS);
+    let reference = observe_alone(&compiled, Engine::Reference, &points[..few], &helpers);
+    let reference = reference.map_err(|what| report(None, what))?;
+    let chunk = observe_alone(&compiled, Engine::Batch, &points[..few], &helpers);
+    let chunk = chunk.map_err(|what| report(None, what))?;
+    for (i, (reference, chunk)) in reference.iter().zip(&chunk).enumerate() {
+        for (name, found) in [("point", &alone[i]), ("batch", chunk)] {
+            if let Some(difference) = reference.difference(found, Extent::All) {
+                let what = format!("reference and {name} in quads, {rule:?}: {difference}");
+                return Err(report(Some(i), what));
+            }
+        }
+    }
+    let layout = layout();
+    let uniform = layout.members().iter().enumerate();
+    let uniform = uniform.filter(|(i, _)| same >> i & 1 == 1);
+    let uniform: Vec<String> = uniform
+        .map(|(_, member)| member.name().to_owned())
+        .collect();
+    for level in levels(at, &mut lot) {
+        let setup = BatchSetup {
+            limits: limits(),
+            width: Some(width as usize),
+            simd: Some(level),
+            uniform: uniform.clone(),
+        };
+        let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);
+        let found = observe_together(&compiled, &setup, &points, &helpers, waits, mix);
+        let found = found.map_err(|what| report(None, what))?;
+        for (i, (alone, (found, extent))) in alone.iter().zip(&found).enumerate() {
+            let mut alone = alone.clone();
+            if *extent == Asked::Unknown {
+                (alone.requests, alone.messages) = (found.requests.clone(), found.messages.clone());
+            }
+            if let Some(difference) = alone.difference(found, Extent::All) {
+                let what =
+                    format!("point and batch of {width} in quads, {level}, {rule:?}: {difference}");
+                return Err(report(Some(i), what));
+            }
+        }
+    }
+    mix.programs += 1;
+    let text = compiled.ir().unwrap_or_default();
+    mix.differences += usize::from(text.contains("difference_"));
+    mix.quads += points.len() / 4;
+    let stops = |shown: &&Observed| shown.faults.iter().any(|fault| fault.kind.stops());
+    mix.stopped += alone.iter().filter(stops).count();
+    Ok(())
+}
+
+/// A host that keeps what a point asks and says, not what its helpers do.
+#[derive(Default)]
+struct OfOne(Recorder);
+
+impl Host for OfOne {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.0.sample(request)
+    }
+
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        Sampled::Ready(self.0.texel(request))
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.0.message(message, args);
+    }
+}
+
+/// What each point shows by an engine that evaluates one quad at a time. All others are helpers of each in turn, so that it is known who
+/// asks. Points that are helpers ask nothing.
+fn observe_alone(
+    program: &Arc<adumbra::Program>,
+    engine: Engine,
+    points: &[Point],
+    helpers: &[bool],
+) -> Result<Vec<Observed>, String> {
+    let instance = Instance::new(program);
+    let evaluator = Evaluator::with(&instance, engine, limits());
+    let mut evaluator = evaluator.map_err(|no| no.to_string())?;
+    let mut all = Vec::new();
+    for (first, quad) in (0..).step_by(4).zip(points.chunks_exact(4)) {
+        let globals: Vec<_> = quad.iter().map(|point| place(program, point)).collect();
+        let globals = std::array::from_fn(|at| &globals[at]);
+        for corner in Corner::ALL {
+            let mut host = OfOne::default();
+            evaluator.evaluate_quad(globals, Corner::ALL.map(|c| c != corner), &mut host);
+            evaluator.show(corner);
+            if helpers[first + corner as usize] {
+                host = OfOne::default();
+            }
+            all.push(shown(&evaluator, &host.0));
+        }
+    }
+    Ok(all)
+}
+
+/// Whether it is known what a point asked and said: not of one that went on elsewhere, where nobody says which of four it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Known,
+    Unknown,
+}
+
+/// What a program shows at points that run in chunks.
+fn observe_together(
+    program: &Arc<adumbra::Program>,
+    setup: &BatchSetup,
+    points: &[Point],
+    helpers: &[bool],
+    waits: u64,
+    mix: &mut QuadMix,
+) -> Result<Vec<(Observed, Asked)>, String> {
+    let instance = Instance::new(program);
+    let mut evaluator = BatchEvaluator::with(&instance, setup).map_err(|no| no.to_string())?;
+    let single = Evaluator::with(&instance, Engine::Point, setup.limits);
+    let mut single = single.map_err(|no| no.to_string())?;
+    let words: Vec<u32> = points
+        .iter()
+        .flat_map(|point| place(program, point).words().to_vec())
+        .collect();
+    let globals = BatchGlobals::interleaved(program.globals(), &words);
+    let mut host = Recorders::new(points.len(), waits);
+    let mut all = Vec::new();
+    let width = evaluator.width();
+    let mut room = Vec::new();
+    for first in (0..points.len()).step_by(width) {
+        let count = width.min(points.len() - first);
+        match helpers.contains(&true) {
+            true => {
+                let helpers = &helpers[first..][..count];
+                evaluator.evaluate_quads(&globals, first, helpers, &mut host);
+            }
+            false => evaluator.evaluate(&globals, first, count, &mut host),
+        }
+        // Every other quad that waits goes on elsewhere.
+        let mut elsewhere = Vec::new();
+        loop {
+            let next = evaluator.waiting().next();
+            let Some((point, request)) = next.map(|(point, request)| (point, *request)) else {
+                break;
+            };
+            let texel = |request: &SampleRequest| Recorder::default().texel(request);
+            let quad = point / 4 * 4;
+            if quad % 8 == 0 {
+                evaluator.answer(point, texel(&request), &mut host);
+                continue;
+            }
+            mix.waited += 1;
+            let parked = evaluator.park(point).map_err(|no| no.to_string())?;
+            let mut nobody = Recorders::new(1, waits);
+            let outcome = single.resume(parked, texel(&request), &mut nobody);
+            let mut outcome = outcome.map_err(|no| no.to_string())?;
+            while outcome == Outcome::Pending {
+                let request = *single.request().ok_or("nothing is asked")?;
+                outcome = single.answer(texel(&request), &mut nobody);
+            }
+            for corner in Corner::ALL {
+                single.show(corner);
+                elsewhere.push((quad + corner as usize, shown(&single, &Recorder::default())));
+            }
+        }
+        for point in 0..count {
+            let there = elsewhere.iter().position(|&(other, _)| other == point);
+            all.push(match there {
+                Some(at) => (elsewhere.swap_remove(at).1, Asked::Unknown),
+                None => {
+                    let textures = &host.points[first + point];
+                    let faults = evaluator.faults(point);
+                    let outputs = evaluator.outputs(point, &mut room);
+                    (shown_words(outputs, textures, faults), Asked::Known)
+                }
+            });
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,350 @@
+//! Chunks whose points stand in quads: points 4q to 4q + 3 are one, in the order of [`Corner::ALL`].
+//!
+//! A quad stays together. Where all of its points that are not done come to a difference at once, they take it here, by the rule that there is
+//! for all engines. Where they do not, and wherever one of them cannot stay, all four leave the chunk, from wherever each of them is, and go on
+//! in four point machines that [`advance`] joins. Should one of these wait for the host, all four are put away until it answers.
+
+use super::chunk::{Asking, Chunk, Context, DONE};
+use super::planes::Ref;
+use super::step::Act;
+use crate::bytecode::Bytecode;
+use crate::point::{FloatMode, Outcome, PointMachine};
+use adumbra_ir::host::{Host, SampleRequest, Sampled};
+use adumbra_ir::quad::{Awaited, Corner, Lockstep, Quad, advance, with_host};
+use adumbra_ir::types::Direction;
+use std::ops::Range;
+
+/// Points of a quad.
+pub(super) const QUAD: usize = Corner::ALL.len();
+
+/// What a chunk knows of its quads.
+pub(super) struct Quads {
+    rule: Quad,
+    /// By point, whether it is evaluated for its neighbours alone.
+    pub(super) helpers: Box<[bool]>,
+    /// Whether any is.
+    has_helpers: bool,
+    /// Which point of the batch the chunk's first one is.
+    first: usize,
+    /// Scalars of the outputs whose derivatives are wanted.
+    differ: Box<[u32]>,
+}
+
+/// How a point that leaves the group goes on.
+pub(super) enum Start {
+    /// With the group's step.
+    Here,
+    /// Behind it.
+    Behind,
+    /// When that is there which it waits for.
+    When(Awaited),
+}
+
+impl Quads {
+    /// For chunks of so many points; nothing for a program whose points are in no quads.
+    pub(super) fn of(program: &Bytecode, width: usize) -> Option<Quads> {
+        let lanes = (0..).zip(&program.output_lanes);
+        let differ = lanes.filter(|(_, lanes)| !lanes.is_none());
+        Some(Quads {
+            rule: program.quad?,
+            helpers: vec![false; width].into_boxed_slice(),
+            has_helpers: false,
+            first: 0,
+            differ: differ.map(|(scalar, _)| scalar).collect(),
+        })
+    }
+
+    /// Points from `first` on, of which the helpers are so; none at all if the list is empty.
+    pub(super) fn begin(&mut self, first: usize, helpers: &[bool]) {
+        self.first = first;
+        self.has_helpers = helpers.contains(&true);
+        self.helpers.fill(false);
+        self.helpers[..helpers.len()].copy_from_slice(helpers);
+    }
+
+    /// Lets a point be a helper or none.
+    pub(super) fn set_helper(&mut self, point: usize, is_helper: bool) {
+        self.helpers[point] = is_helper;
+        self.has_helpers |= is_helper;
+    }
+
+    /// Bytes of the heap that it holds.
+    pub(super) fn heap(&self) -> usize {
+        size_of_val(&self.helpers[..]) + size_of_val(&self.differ[..])
+    }
+}
+
+/// The quads of these points, a bit each.
+fn whole(points: u16) -> u16 {
+    let quads = (points | points >> 1 | points >> 2 | points >> 3) & 0x1111;
+    quads * 0b1111
+}
+
+impl Chunk {
+    /// Asks the host for all that the group does, of helpers as for helpers.
+    pub(super) fn ask(&mut self, context: &mut Context<'_>) {
+        let Asking {
+            points,
+            requests,
+            answers,
+            ..
+        } = &mut self.asking;
+        let host = &mut *context.host;
+        let helpers = match &self.quads {
+            Some(quads) if quads.has_helpers => &quads.helpers,
+            _ => return host.sample_batch(points, requests, answers),
+        };
+        let is_helper = |&point: &usize| helpers[point - context.first];
+        let mut at = 0;
+        while at < points.len() {
+            if is_helper(&points[at]) {
+                host.at_point(points[at]);
+                answers[at] = host.sample_for_helper(&requests[at]);
+                at += 1;
+                continue;
+            }
+            let own = points[at..].iter().take_while(|point| !is_helper(point));
+            let own = at..at + own.count();
+            at = own.end;
+            host.sample_batch(
+                &points[own.clone()],
+                &requests[own.clone()],
+                &mut answers[own],
+            );
+        }
+    }
+
+    /// Whether a point is evaluated for its neighbours alone.
+    pub(super) fn is_helper(&self, point: usize) -> bool {
+        self.quads.as_ref().is_some_and(|q| q.helpers[point])
+    }
+
+    /// The points of the group take a difference, in each quad of which nobody is elsewhere; the others leave.
+    ///
+    /// # Safety
+    /// The operands are those of such a step.
+    pub(super) unsafe fn difference(
+        &mut self,
+        direction: Direction,
+        lent: (u32, u32),
+        refs: *const Ref,
+        context: &mut Context<'_>,
+    ) {
+        // SAFETY: asked of the caller.
+        let (to, from) = unsafe { (*refs, *refs.add(1)) };
+        // SAFETY: asked of the caller, for each point of the group.
+        let value = |point| f32::from_bits(unsafe { *from.point(point) });
+        let rule = self.quads.as_ref().expect("its points are in quads").rule;
+        let mut parted = std::mem::take(&mut self.found);
+        parted.fill(0);
+        let mut any_parted = false;
+        for (pack, &active) in self.group.active().iter().enumerate() {
+            for first in self.group.points_of(pack, whole(active)).step_by(QUAD) {
+                let (_, lowest) = self.group.bit_of(first);
+                let here = (active / lowest) & 0b1111;
+                let is_elsewhere = |point: usize| self.waits[point] != DONE;
+                if here != 0b1111 && (first..first + QUAD).any(is_elsewhere) {
+                    parted[pack] |= here * lowest;
+                    any_parted = true;
+                    continue;
+                }
+                let is_here = |corner: usize| here >> corner & 1 == 1;
+                let values =
+                    std::array::from_fn(|corner| is_here(corner).then(|| value(first + corner)));
+                let differences = rule.difference(direction, values);
+                for (corner, difference) in differences.into_iter().enumerate() {
+                    if is_here(corner) {
+                        // SAFETY: asked of the caller; all of the quad was read.
+                        unsafe { *to.point(first + corner) = difference.to_bits() };
+                    }
+                }
+            }
+        }
+        if any_parted {
+            let start = |point: usize| Start::When(Awaited::Difference(direction, value(point)));
+            self.leave_quads(&mut parted, lent, &start, context);
+        }
+        self.found = parted;
+    }
+
+    /// Quads leave the chunk, those of these points of the group: `start` says how they go on. Words that are lent are not in their planes.
+    #[cold]
+    pub(super) fn leave_quads(
+        &mut self,
+        leaving: &mut [u16],
+        lent: (u32, u32),
+        start: &dyn Fn(usize) -> Start,
+        context: &mut Context<'_>,
+    ) {
+        for (pack, points) in leaving.iter_mut().enumerate() {
+            *points = whole(*points);
+            for first in self.group.points_of(pack, *points).step_by(QUAD) {
+                for corner in 0..QUAD {
+                    self.leave_with_quad(corner, first + corner, lent, start, context);
+                }
+                self.advance_quad(first, context.host);
+            }
+        }
+        self.group.remove(leaving);
+        let waits = &self.waits[..self.results.points];
+        self.next = waits.iter().copied().min().unwrap_or(DONE);
+    }
+
+    /// A point goes to the machine for its corner, and goes on there as far as it comes alone.
+    fn leave_with_quad(
+        &mut self,
+        corner: usize,
+        point: usize,
+        lent: (u32, u32),
+        start: &dyn Fn(usize) -> Start,
+        context: &mut Context<'_>,
+    ) {
+        let (pack, bit) = self.group.bit_of(point);
+        let wait = std::mem::replace(&mut self.waits[point], DONE);
+        let position = if self.group.active()[pack] & bit != 0 {
+            let steps = self.steps_left(point);
+            self.adopt(corner, point, (self.depth, steps), lent, context);
+            let position = self.memory.steps[self.at].position;
+            match start(point) {
+                Start::Here => position,
+                Start::Behind => position + 1,
+                Start::When(awaited) => return self.alone[corner].wait(position, awaited),
+            }
+        } else if wait != DONE {
+            let (depth, step) = Chunk::place(wait);
+            self.adopt(corner, point, (depth, self.steps[point]), (0, 0), context);
+            self.position_of(step)
+        } else {
+            self.adopt(corner, point, (0, 0), (0, 0), context);
+            return self.alone[corner].be_done();
+        };
+        context.host.at_point(context.first + point);
+        let (is_helper, alone) = (self.is_helper(point), &mut self.alone[corner]);
+        with_host(is_helper, context.host, |host| alone.go_on(position, host));
+    }
+
+    /// The instruction that points go on with who wait at a step: the first of a block.
+    fn position_of(&self, step: usize) -> u32 {
+        let steps = &self.memory.steps;
+        match step.checked_sub(1).map(|before| &steps[before]) {
+            Some(before) if matches!(before.act, Act::Call { .. }) => before.position + 1,
+            _ => steps[step].position,
+        }
+    }
+
+    /// Brings the quad in the machines on as far as it comes. Its first point has that number.
+    fn advance_quad(&mut self, first: usize, host: &mut dyn Host) {
+        let mode = FloatMode::enter();
+        let quads = self.quads.as_ref().expect("its points are in quads");
+        let machines: &mut [PointMachine; QUAD] =
+            (&mut *self.alone).try_into().expect("one for each corner");
+        advance(quads.rule, machines, |corner, machine, difference| {
+            let point = first + corner as usize;
+            host.at_point(quads.first + point);
+            with_host(quads.helpers[point], host, |host| {
+                machine.join(difference, host)
+            });
+        });
+        let waits = machines.iter().any(|machine| machine.is_asking());
+        for corner in 0..QUAD {
+            let outcome = match waits {
+                true => Outcome::Pending,
+                false => self.alone[corner].outcome(),
+            };
+            self.take_results(corner, first + corner, outcome);
+        }
+        let quad = first / QUAD;
+        self.join_outputs(quad..quad + 1);
+        drop(mode);
+    }
+
+    /// Gives the outputs of quads their derivatives, unless they wait.
+    pub(super) fn join_outputs(&mut self, which: Range<usize>) {
+        let Some(quads) = &self.quads else {
+            return;
+        };
+        for &scalar in &quads.differ {
+            let planes = [0, 1, 2].map(|part| self.memory.slot(3 * scalar + part));
+            for first in which.clone().map(|quad| QUAD * quad) {
+                let values = std::array::from_fn(|corner| {
+                    let is_there = self.results.outcomes[first + corner] == Outcome::Finished;
+                    // SAFETY: the point is the chunk's, and outputs have planes.
+                    is_there.then(|| f32::from_bits(unsafe { *planes[0].add(first + corner) }))
+                });
+                for direction in Direction::BOTH {
+                    let differences = quads.rule.difference(direction, values);
+                    for (corner, difference) in differences.into_iter().enumerate() {
+                        if values[corner].is_some() {
+                            let plane = planes[1 + direction as usize];
+                            // SAFETY: as above.
+                            unsafe { *plane.add(first + corner) = difference.to_bits() };
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs all quads in the machines.
+    pub(super) fn run_quads_alone(&mut self, inputs: &[u32], context: &mut Context<'_>) {
+        for first in (0..self.results.points).step_by(QUAD) {
+            for corner in 0..QUAD {
+                let point = first + corner;
+                self.take_globals(point, context);
+                let is_helper = self.is_helper(point);
+                let (alone, globals) = (&mut self.alone[corner], &self.globals);
+                with_host(is_helper, context.host, |host| {
+                    alone.run(globals, inputs, host)
+                });
+            }
+            self.advance_quad(first, context.host);
+        }
+    }
+
+    /// Points of the group whose requests were not answered wait, and their quads with them.
+    pub(super) fn quads_wait(
+        &mut self,
+        waiting: &mut [u16],
+        lent: (u32, u32),
+        context: &mut Context<'_>,
+    ) {
+        let asking = std::mem::take(&mut self.asking);
+        let first = context.first;
+        let request = |point: usize| -> (SampleRequest, Sampled) {
+            let at = asking.points.binary_search(&(first + point));
+            let at = at.expect("all points of the group ask");
+            (asking.requests[at], asking.answers[at])
+        };
+        let start = |point: usize| match request(point) {
+            (request, Sampled::Pending) => Start::When(Awaited::Texel(request)),
+            _ => Start::Behind,
+        };
+        self.leave_quads(waiting, lent, &start, context);
+        self.asking = asking;
+    }
+
+    /// Goes on with a quad that waits: the answer is to that point's request.
+    pub(super) fn answer_in_quad(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) {
+        let (first, corner) = (point / QUAD * QUAD, point % QUAD);
+        for corner in 0..QUAD {
+            self.unpark(corner, first + corner);
+        }
+        let quads = self.quads.as_ref().expect("its points are in quads");
+        host.at_point(quads.first + point);
+        let (is_helper, alone) = (quads.helpers[point], &mut self.alone[corner]);
+        with_host(is_helper, host, |host| alone.answer(texel, host));
+        self.advance_quad(first, host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quads_are_whole() {
+        assert_eq!(whole(0), 0);
+        assert_eq!(whole(0b0010_0000_0000_1000), 0b1111_0000_0000_1111);
+        assert_eq!(whole(u16::MAX), u16::MAX);
+    }
+}

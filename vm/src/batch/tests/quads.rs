@@ -1,0 +1,305 @@
+//! Quads in chunks show what four point machines show that are joined.
+
+use super::*;
+use adumbra_ir::host::leaving;
+use adumbra_ir::module::Module;
+use adumbra_ir::passes::{Derivatives, quads};
+use adumbra_ir::quad::{Quad, advance, with_host};
+use adumbra_ir::random::generate_convergent;
+use adumbra_ir::span::FileId;
+use adumbra_ir::text::parse;
+use adumbra_ir::verify::verify;
+
+/// Points, and which of them are helpers.
+struct Quads {
+    program: Arc<Bytecode>,
+    rule: Quad,
+    inputs: Vec<u32>,
+    globals: Vec<Vec<u32>>,
+    helpers: Vec<bool>,
+}
+
+/// Four machines, joined.
+struct Four<'q> {
+    quads: &'q Quads,
+    machines: [PointMachine; 4],
+}
+
+impl Four<'_> {
+    fn new(quads: &Quads) -> Four<'_> {
+        let machine = || PointMachine::new(quads.program.clone(), LIMITS);
+        Four {
+            quads,
+            machines: [(); 4].map(|()| machine()),
+        }
+    }
+
+    fn go_on(&mut self, first: usize, host: &mut Recorder) {
+        let quads = self.quads;
+        advance(quads.rule, &mut self.machines, |corner, machine, found| {
+            let point = first + corner as usize;
+            host.at = point;
+            with_host(quads.helpers[point], host, |host| machine.join(found, host));
+        });
+    }
+
+    /// Answers whoever asks until nobody does.
+    fn answer_all(&mut self, first: usize, host: &mut Recorder) {
+        while let Some(at) = self.machines.iter().position(|m| m.request().is_some()) {
+            let point = first + at;
+            let texel = texel(self.machines[at].request().expect("it asks"));
+            host.at = point;
+            let machine = &mut self.machines[at];
+            let is_helper = self.quads.helpers[point];
+            with_host(is_helper, host, |host| machine.answer(texel, host));
+            self.go_on(first, host);
+        }
+    }
+
+    fn shown(&self) -> [Shown; 4] {
+        let lanes = &self.quads.program.output_lanes;
+        let mut outputs = self.machines.each_ref().map(|m| m.outputs().to_vec());
+        for (scalar, _) in lanes.iter().enumerate().filter(|(_, l)| !l.is_none()) {
+            let values = self.machines.each_ref().map(|machine| {
+                let value = f32::from_bits(machine.outputs()[3 * scalar]);
+                (machine.outcome() == Outcome::Finished).then_some(value)
+            });
+            for direction in Direction::BOTH {
+                let found = self.quads.rule.difference(direction, values);
+                for at in (0..4).filter(|&at| values[at].is_some()) {
+                    let word = leaving(found[at]).to_bits();
+                    outputs[at][3 * scalar + 1 + direction as usize] = word;
+                }
+            }
+        }
+        let mut outputs = outputs.into_iter();
+        self.machines.each_ref().map(|machine| {
+            let closures = format!("{:?}", machine.closures());
+            let outputs = outputs.next().expect("four");
+            (
+                machine.outcome(),
+                outputs,
+                machine.faults().clone(),
+                closures,
+            )
+        })
+    }
+}
+
+impl Quads {
+    fn of_seed(seed: u64, points: usize) -> Quads {
+        let rule = Quad::ALL[seed as usize % Quad::ALL.len()];
+        let options = PassOptions {
+            derivatives: Derivatives::Quad(rule),
+            output_shadows: !seed.is_multiple_of(3),
+            ..PassOptions::default()
+        };
+        let module = quads(generate_convergent(seed), rule).expect("nothing is divergent");
+        let (module, _) = passes::run(module, &options);
+        Quads::new(&module, seed, points)
+    }
+
+    fn new(module: &Module, seed: u64, points: usize) -> Quads {
+        let case = Case::of(module, seed, points);
+        let mut state = !seed;
+        let with_helpers = next(&mut state).is_multiple_of(2);
+        let helpers = (0..points).map(|_| with_helpers && next(&mut state).is_multiple_of(3));
+        Quads {
+            rule: module.quad.expect("it is in quads"),
+            helpers: helpers.collect(),
+            program: case.program,
+            inputs: case.inputs,
+            globals: case.globals,
+        }
+    }
+
+    fn alone(&self) -> (Vec<Shown>, Vec<Vec<String>>) {
+        let mut host = Recorder::default();
+        host.points.resize(self.helpers.len(), Vec::new());
+        let mut four = Four::new(self);
+        let mut shown = Vec::new();
+        for first in (0..self.helpers.len()).step_by(4) {
+            for at in 0..4 {
+                let point = first + at;
+                host.at = point;
+                let globals: Vec<u32> = self.globals.iter().map(|plane| plane[point]).collect();
+                let (machine, is_helper) = (&mut four.machines[at], self.helpers[point]);
+                with_host(is_helper, &mut host, |host| {
+                    machine.run(&globals, &self.inputs, host)
+                });
+            }
+            four.go_on(first, &mut host);
+            shown.extend(four.shown());
+        }
+        (shown, host.points)
+    }
+
+    fn together(
+        &self,
+        level: Level,
+        width: usize,
+        hesitates: bool,
+    ) -> (Vec<Shown>, Vec<Vec<String>>) {
+        let is_same = |plane: &Vec<u32>| plane.iter().all(|word| word == &plane[0]);
+        let options = BatchOptions {
+            width: Some(width),
+            level: Some(level),
+            uniform: self.globals.iter().map(is_same).collect(),
+        };
+        let mut machine = BatchMachine::new(self.program.clone(), LIMITS, &options);
+        let mut host = Recorder {
+            hesitates,
+            ..Recorder::default()
+        };
+        host.points.resize(self.helpers.len(), Vec::new());
+        let planes = self.globals.iter();
+        let sources: Vec<Source<'_>> = planes
+            .map(|words| Source::Plane { words, stride: 1 })
+            .collect();
+        let mut four = Four::new(self);
+        let mut shown = Vec::new();
+        let width = machine.width();
+        assert!(width.is_multiple_of(4));
+        for first in (0..self.helpers.len()).step_by(width) {
+            let points = width.min(self.helpers.len() - first);
+            let helpers = &self.helpers[first..][..points];
+            match helpers.contains(&true) {
+                true => machine.run_quads(&sources, &self.inputs, first, helpers, &mut host),
+                false => machine.run(&sources, &self.inputs, first, points, &mut host),
+            }
+            let mut elsewhere = Vec::new();
+            while let Some(point) = machine
+                .waiting()
+                .iter()
+                .find_map(|(point, parked)| parked.request().map(|_| *point))
+            {
+                let quad = point / 4 * 4;
+                let words = 3 * self.program.output_lanes.len();
+                for point in quad..quad + 4 {
+                    assert_eq!(machine.outcomes()[point], Outcome::Pending);
+                    assert!((0..words).all(|at| machine.output(at / 3, at % 3, point) == 0));
+                }
+                // Every other quad goes on elsewhere, or comes back.
+                if quad % 8 == 0 {
+                    let parked = machine.waiting().iter().find(|(other, _)| *other == point);
+                    let request = *parked.and_then(|(_, p)| p.request()).expect("it asks");
+                    host.at = usize::MAX;
+                    machine.answer(point, texel(&request), &mut host);
+                    continue;
+                }
+                let parked = [0, 1, 2, 3].map(|at| machine.take_waiting_at(quad + at));
+                let mut parked = parked.map(|parked| parked.expect("all wait"));
+                if quad % 16 == 4 {
+                    for (at, parked) in (quad..).zip(parked) {
+                        let is_helper = machine.is_helper(at);
+                        machine.let_wait(at, parked, is_helper);
+                    }
+                    let parked = machine.waiting().iter().find(|(other, _)| *other == point);
+                    let request = *parked.and_then(|(_, p)| p.request()).expect("it asks");
+                    machine.answer(point, texel(&request), &mut host);
+                    continue;
+                }
+                for (machine, parked) in four.machines.iter_mut().zip(&mut parked) {
+                    machine.unpark(parked);
+                }
+                four.answer_all(first + quad, &mut host);
+                elsewhere.push((quad, four.shown()));
+            }
+            assert!(machine.waiting().is_empty());
+            let scalars = self.program.output_lanes.len();
+            let mut planes = vec![vec![0; points]; 3 * scalars];
+            for (at, plane) in planes.iter_mut().enumerate() {
+                machine.copy_output(at / 3, at % 3, plane, 1);
+            }
+            for point in 0..points {
+                let there = elsewhere.iter().find(|(quad, _)| *quad == point / 4 * 4);
+                if let Some((quad, there)) = there {
+                    shown.push(there[point - quad].clone());
+                    continue;
+                }
+                let outputs: Vec<u32> = planes.iter().map(|plane| plane[point]).collect();
+                for (at, &word) in outputs.iter().enumerate() {
+                    assert_eq!(word, machine.output(at / 3, at % 3, point));
+                }
+                let closures = format!("{:?}", machine.closures(point));
+                let outcome = machine.outcomes()[point];
+                shown.push((outcome, outputs, machine.faults(point).clone(), closures));
+            }
+        }
+        (shown, host.points)
+    }
+
+    /// Panics if a program shows something else in chunks.
+    fn check(&self, name: &str, width: usize) {
+        let (alone, said_alone) = self.alone();
+        for level in Level::available() {
+            for hesitates in [false, true] {
+                let (together, said) = self.together(level, width, hesitates);
+                for point in 0..alone.len() {
+                    let at = format!("{name}, {level}, width {width}, point {point}");
+                    assert_eq!(together[point], alone[point], "{at}\n{}", self.program);
+                    assert_eq!(said[point], said_alone[point], "{at}\n{}", self.program);
+                }
+                if said_alone.iter().all(Vec::is_empty) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn quads_in_chunks_show_what_quads_show() {
+    for seed in 0..400 {
+        let mut state = seed;
+        let width = 1 + next(&mut state) as usize % MAX_WIDTH;
+        let width = if seed % 4 == 0 { width } else { 1 + width % 40 };
+        let points = 4 * (1 + next(&mut state) as usize % 22);
+        let quads = Quads::of_seed(seed, points);
+        quads.check(&format!("seed {seed}"), width);
+    }
+}
+
+/// No compilation makes it, but a file may hold it: points of a quad that come to different differences, each in turns of its own.
+#[test]
+fn differences_that_not_all_come_to_are_taken_as_by_point_machines() {
+    for (number, text) in [
+        "quad fine global x: float output o: float entry main
+        fn main() -> (f32) ^0 {
+            %0: f32 = global x[0]
+            %1: f32 = const 1.0
+            %2: bool = flt %0, %1
+            %3: f32 = if %2 ^1 { %4: f32 = difference_x %0 yield %4 } else ^2 { %5: f32 = difference_y %0 yield %5 }
+            return %3
+        }",
+        "quad coarse_lower_right global x: float output o: float entry main
+        fn main() -> (f32) ^0 {
+            %0: f32 = global x[0]
+            %1: f32 = loop ^1 (%2: f32 = %0) {
+                %3: f32 = difference_x %2
+                %4: f32 = add %2, %3
+                %5: f32 = const 0.5
+                %6: f32 = add %4, %5
+                %7: f32 = const 3.0
+                %8: bool = flt %6, %7
+                if %8 ^2 { continue ^1 %6 } else ^3 { break ^1 %6 }
+                unreachable
+            }
+            %9: f32 = difference_y %1
+            return %9
+        }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("adumbra ir 1\n{text}");
+        let module = parse(&text, FileId::MAIN).expect("it is a module");
+        verify(&module).expect("it is valid");
+        for seed in 0..10 {
+            let quads = Quads::new(&module, seed, 24);
+            for width in [4, 12, 24] {
+                quads.check(&format!("module {number}, seed {seed}"), width);
+            }
+        }
+    }
+}
