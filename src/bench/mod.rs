@@ -10,7 +10,7 @@
 //!
 //! // The first 50 statements of W4, with both derivatives, at a part of the grid.
 //! let program = program(&w4(50), true);
-//! let points = grid(1000);
+//! let points = grid(100);
 //! let mut batches = Batches::new(&program, SimdLevel::best(), &points);
 //! batches.run();
 //! let mut alone = Points::new(&program);

@@ -25,7 +25,7 @@ pub struct Workload {
 }
 
 /// W1 (equation 3 of the post), W2 (five octaves of gradient noise, written out), W3 (sphere tracing) and W4 (2,000 statements). W2 runs on every
-/// fourth point of the grid, W3 and W4, which take long, on every sixteenth.
+/// fourth row of the grid, W3 and W4, which take long, on every sixteenth.
 pub fn workloads() -> [Workload; 4] {
     let of = |name, shader: &str, step, dual_over_value| Workload {
         name,
@@ -91,14 +91,16 @@ pub fn program(text: &str, derivatives: bool) -> Arc<Program> {
         .unwrap_or_else(|findings| panic!("a benchmark program is wrong:\n{findings}"))
 }
 
-/// Every `step`th point of a grid of 512×512 over the unit square: x, seeded along x, and y, seeded along y.
+/// Every `step`th row of a grid of 512×512 points over the unit square, row by row: x, seeded along x, and y, seeded along y.
 pub fn grid(step: usize) -> Vec<[Dual<f32>; 2]> {
     let at = |i: usize| (i as f32 + 0.5) / SIDE as f32;
-    let point = |i: usize| {
-        let (x, y) = (Dual::from(at(i % SIDE)), Dual::from(at(i / SIDE)));
+    let point = |row, column| {
+        let (x, y) = (Dual::from(at(column)), Dual::from(at(row)));
         [Dual { ddx: 1.0, ..x }, Dual { ddy: 1.0, ..y }]
     };
-    (0..SIDE * SIDE).step_by(step).map(point).collect()
+    let rows = (0..SIDE).step_by(step);
+    rows.flat_map(|row| (0..SIDE).map(move |column| point(row, column)))
+        .collect()
 }
 
 /// The values of x and of y at these points, one behind the other.

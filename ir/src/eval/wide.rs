@@ -1,7 +1,7 @@
 //! 32-bit words whose float, if they are one, is 64 bits wide: what rows without derivative run on in the oracle, so that their
 //! comparisons and conversions see the wide number. A word that was computed as bits is the float that those bits say.
 
-use crate::ops::field::{Lane, Word};
+use crate::ops::field::{Lane, Slow, Word};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// A word, and the float that it stands for.
@@ -143,8 +143,8 @@ impl Lane for f64 {
     fn to_u32(self) -> WideWord {
         WideWord::of_bits(self as u32)
     }
-    fn rare(mask: bool, slow: impl FnOnce() -> f64, fast: f64) -> f64 {
-        if mask { slow() } else { fast }
+    fn rare(mask: bool, slow: impl Slow<f64>, fast: f64) -> f64 {
+        if mask { slow.slow() } else { fast }
     }
     fn call_out(f: fn(f32, f32) -> f32, a: f64, b: f64) -> f64 {
         f64::from(f(a as f32, b as f32))

@@ -85,10 +85,17 @@ pub trait Lane: Field {
     fn to_i32(self) -> Self::Word;
     /// To u32: truncates, saturates, NaN to 0.
     fn to_u32(self) -> Self::Word;
-    /// `slow()` where the mask is set, else `fast`. One point branches; many points test whether any needs it.
-    fn rare(mask: Self::Mask, slow: impl FnOnce() -> Self, fast: Self) -> Self;
+    /// What is slow where the mask is set, else `fast`. One point branches; many points test whether any needs it.
+    fn rare(mask: Self::Mask, slow: impl Slow<Self>, fast: Self) -> Self;
     /// A row that no fixed sequence of these operations can compute, point by point.
     fn call_out(f: fn(f32, f32) -> f32, a: Self, b: Self) -> Self;
+}
+
+/// What a row does with the few operands that its usual way does not serve. Types that hold the operands, not closures: those are not always
+/// inlined where a caller has features that they lack, and then the usual way has to keep its operands in memory.
+pub trait Slow<L> {
+    /// The result.
+    fn slow(self) -> L;
 }
 
 /// 32-bit words: integers in two's complement, truth values (0 or 1), or bit patterns of floats.
@@ -231,10 +238,10 @@ impl Lane for f32 {
         self as u32
     }
     #[inline(always)]
-    fn rare(mask: bool, slow: impl FnOnce() -> f32, fast: f32) -> f32 {
+    fn rare(mask: bool, slow: impl Slow<f32>, fast: f32) -> f32 {
         if mask {
             std::hint::cold_path();
-            slow()
+            slow.slow()
         } else {
             fast
         }

@@ -70,7 +70,7 @@ list! {
         Min/2, Max/2, Clamp/3, Saturate/1, Select/3, Step/2, Abs/1, Sign/1,
         Floor/1, Ceil/1, Round/1, Trunc/1, Fract/1, Mod/2, Fmod/2,
         Mix/3, SmoothStep/3,
-        Sqrt/1, Rsqrt/1, Cbrt/1, Pow/2, Hypot/2,
+        Sqrt/1, Rsqrt/1, Cbrt/1, Pow/2, Hypot/2, Norm3/3,
         Exp/1, Exp2/1, Log/1, Log2/1, Log10/1,
         Sin/1, Cos/1, Tan/1, Asin/1, Acos/1, Atan/1, Atan2/2,
         Sinh/1, Cosh/1, Tanh/1,

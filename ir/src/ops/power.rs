@@ -203,3 +203,51 @@ impl Row<2> for Hypot {
         i64::from(a == 0.0 && b == 0.0)
     }
 }
+
+/// Length of a triple.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Norm3;
+
+impl Row<3> for Norm3 {
+    const INFO: Info = Info {
+        name: "norm3",
+        usage: "norm3(a, b, c)",
+        doc: "sqrt(a² + b² + c²) without overflow on the way; infinite if any is, even beside a NaN.",
+        derivative: "(a/v)·a′ + (b/v)·b′ + (c/v)·c′",
+        class: Class::Kink,
+        kink: "at the origin the derivative is 0",
+        operands: &[Kind::Float; 3],
+        test: &[
+            between(-10.0, 10.0),
+            between(0.5, 10.0),
+            between(-10.0, 10.0),
+        ],
+        ulp: 1.25,
+        ..Info::SMOOTH
+    };
+
+    fn spec([a, b, c]: [f64; 3]) -> f64 {
+        a.hypot(b).hypot(c)
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([a, b, c]: [L; 3]) -> L {
+        power::norm3(a, b, c)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([a, b, c]: [F; 3], v: F) -> [Partial<F>; 3] {
+        // One division for all three; its scale keeps the reciprocal of a very small or great length from losing digits.
+        let (zero, one) = (v.lit(0.0), v.lit(1.0));
+        let small = v.lt(v.lit(2f64.powi(-60)));
+        let great = v.lit(2f64.powi(60)).lt(v);
+        let down = F::select(great, v.lit(2f64.powi(-90)), one);
+        let scale = F::select(small, v.lit(2f64.powi(90)), down);
+        let reciprocal = F::select(v.same(zero), zero, one / (v * scale));
+        [a, b, c].map(|x| Of(x * scale * reciprocal))
+    }
+
+    fn piece(x: [f64; 3]) -> i64 {
+        i64::from(x == [0.0; 3])
+    }
+}

@@ -1,6 +1,6 @@
 //! Integer parts, fractions and remainders.
 
-use super::field::{Field, Lane, call};
+use super::field::{Field, Lane, Slow, call};
 use super::row::{Class, Info, Kind, Partial, Row, between};
 use Partial::{Of, One, Zero};
 
@@ -183,6 +183,17 @@ impl Row<1> for Fract {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mod;
 
+/// The floored remainder of any quotient.
+struct ExactMod<L>(L, L);
+
+impl<L: Lane> Slow<L> for ExactMod<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let ExactMod(a, b) = self;
+        with_sign_of(Fmod::value([a, b]), b)
+    }
+}
+
 impl Row<2> for Mod {
     const INFO: Info = Info {
         name: "mod",
@@ -216,7 +227,7 @@ impl Row<2> for Mod {
         let quotient = a / b;
         let fast = with_sign_of((-quotient.round_down()).mul_add(b, a), b);
         let small = quotient.magnitude().lt(a.lit(4_194_304.0));
-        L::rare(!small, || with_sign_of(Fmod::value([a, b]), b), fast)
+        L::rare(!small, ExactMod(a, b), fast)
     }
 
     #[inline(always)]

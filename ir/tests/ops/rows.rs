@@ -114,7 +114,7 @@ fn a_row_is_singular_if_and_only_if_a_partial_can_be_infinite_or_nan() {
 fn no_nan_comes_from_finite_operands_of_roots_powers_and_arcs() {
     use Op::*;
     for op in [
-        Sqrt, Rsqrt, Cbrt, Pow, Hypot, Asin, Acos, Atan, Atan2, Log, Log2, Log10,
+        Sqrt, Rsqrt, Cbrt, Pow, Hypot, Norm3, Asin, Acos, Atan, Atan2, Log, Log2, Log10,
     ] {
         for operands in finite_operands(op) {
             let partials = op.partials(&operands, value(op, &operands));

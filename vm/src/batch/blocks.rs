@@ -4,6 +4,7 @@
 //! block ends it has to be in its own plane, if anybody reads it then.
 
 use super::calls::Calls;
+use super::code::Code;
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::types::{Direction, Lanes};
 use std::ops::Range;
@@ -14,38 +15,42 @@ const MAX_LIVENESS: usize = 1 << 20;
 /// A word that is read behind its block.
 pub(super) const LATER: u32 = u32::MAX;
 
-/// A program's blocks, and where its words are last read.
+/// A program's blocks, and where its words are last read. Places in the code are indices of [`Code`].
 pub(super) struct Blocks<'p> {
-    program: &'p Bytecode,
+    code: &'p Code<'p>,
     calls: &'p Calls,
-    /// The beginnings of blocks, and the end of the program.
+    /// The beginnings of blocks, and the end of the code.
     starts: Vec<u32>,
     /// Where control can come from elsewhere than the instruction before.
     pub(super) targets: Vec<bool>,
     /// Slots within arrays, whose words always stay in their planes.
     pub(super) in_array: Vec<bool>,
+    /// Slots whose words may be read, behind some block, by whoever waits before it: those that do not run keep them.
+    pub(super) kept: Vec<bool>,
     /// Words, a bit each, that are read behind each block; none if that was too much to find out.
     live_out: Option<Vec<u64>>,
     last_read: Vec<(u32, u32)>,
 }
 
 impl<'p> Blocks<'p> {
-    pub(super) fn new(program: &'p Bytecode, calls: &'p Calls) -> Blocks<'p> {
+    pub(super) fn new(code: &'p Code<'p>, calls: &'p Calls) -> Blocks<'p> {
+        let program = code.program;
         let mut in_array = vec![false; program.slots as usize];
         for array in &program.arrays {
             in_array[array.base as usize..][..array.slots() as usize].fill(true);
         }
-        let (starts, targets) = starts(program, &calls.leaves);
+        let (starts, targets) = starts(code, &calls.leaves);
         let mut blocks = Blocks {
-            program,
+            code,
             calls,
             starts,
             targets,
             in_array,
+            kept: vec![true; program.slots as usize],
             live_out: None,
             last_read: vec![(u32::MAX, 0); program.slots as usize],
         };
-        blocks.live_out = blocks.find_live_out();
+        blocks.find_live();
         blocks
     }
 
@@ -59,73 +64,87 @@ impl<'p> Blocks<'p> {
         self.starts[block]..self.starts[block + 1]
     }
 
+    /// Words of memory for a bit of each slot.
     fn words(&self) -> usize {
-        (self.program.slots as usize).div_ceil(64)
+        (self.code.program.slots as usize).div_ceil(64)
     }
 
     /// The block that begins there.
-    fn at(&self, position: u32) -> usize {
-        let found = self.starts.binary_search(&position);
+    fn at(&self, index: u32) -> usize {
+        let found = self.starts.binary_search(&index);
         found.expect("targets begin blocks")
     }
 
-    /// Whether everything is taken to be read when control leaves the instruction: whoever goes on then looks at all registers.
-    fn ends_in_the_open(&self, position: u32) -> bool {
-        match self.program.code[position as usize].opcode {
-            Opcode::Call => true,
-            Opcode::Return => {
-                let entry = self.program.entry as usize;
-                let functions = &self.program.functions;
-                let of_entry = functions[entry].start <= position
-                    && functions.get(entry + 1).is_none_or(|f| position < f.start);
-                !of_entry || self.calls.calls_entry
+    /// For each function, the blocks that control goes back to from it.
+    fn returns(&self) -> Vec<Vec<usize>> {
+        let mut returns = vec![Vec::new(); self.code.functions().len()];
+        for index in 0..self.code.len() {
+            if let Some(callee) = self.code.called(index) {
+                returns[self.code.function_at(callee)].push(self.at(index + 1));
             }
-            _ => self.calls.leaves[position as usize],
         }
+        returns
     }
 
-    /// What is read behind each block: the least solution, found backwards.
-    fn find_live_out(&self) -> Option<Vec<u64>> {
+    /// Finds what is read behind each block: the least solution, backwards, through calls and back.
+    fn find_live(&mut self) {
         let words = self.words();
-        if self.count().checked_mul(words)? > MAX_LIVENESS {
-            return None;
-        }
-        let mut live_in = vec![0_u64; self.count() * words];
+        let size = self.count().checked_mul(words);
+        let Some(size) = size.filter(|&size| size <= MAX_LIVENESS) else {
+            return;
+        };
+        let program = self.code.program;
+        let entry = program.functions[program.entry as usize].start;
+        let entry = self.code.function_at(self.code.index_of(entry));
+        let returns = self.returns();
+        let mut live_in = vec![0_u64; size];
         let mut live_out = live_in.clone();
         let mut live = vec![0_u64; words];
         let mut changed = true;
         while changed {
             changed = false;
+            let mut function = returns.len() - 1;
             for block in (0..self.count()).rev() {
                 let range = self.range(block);
+                while range.start < self.code.functions()[function].start {
+                    function -= 1;
+                }
                 let last = range.end - 1;
                 live.fill(0);
-                let code = &self.program.code[last as usize];
-                let mut successor = |position: u32| {
-                    let from = &live_in[self.at(position) * words..][..words];
+                let code = self.code.instruction(last);
+                let mut successor = |block: usize| {
+                    let from = &live_in[block * words..][..words];
                     live.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
                 };
+                let target = || self.at(self.code.index_of(code.words[0]));
                 match code.opcode {
-                    _ if self.ends_in_the_open(last) => live.fill(u64::MAX),
+                    // Whoever goes on alone looks at all registers.
+                    _ if self.leaves(last) => live.fill(u64::MAX),
                     Opcode::Return => {
-                        let outputs = 3 * self.program.output_lanes.len();
-                        (0..outputs).for_each(|slot| live[slot / 64] |= 1 << (slot % 64));
+                        returns[function].iter().for_each(|&block| successor(block));
+                        if function == entry {
+                            let outputs = 3 * program.output_lanes.len();
+                            (0..outputs).for_each(|slot| live[slot / 64] |= 1 << (slot % 64));
+                        }
                     }
                     Opcode::Unreachable => {}
-                    Opcode::Jump | Opcode::Loop => successor(code.words[0]),
+                    Opcode::Jump | Opcode::Loop => successor(target()),
                     Opcode::Branch(..) | Opcode::BranchIf(_) => {
-                        successor(code.words[0]);
-                        successor(range.end);
+                        successor(target());
+                        successor(self.at(range.end));
                     }
-                    _ => successor(range.end),
+                    _ => match self.code.called(last) {
+                        Some(callee) => successor(self.at(callee)),
+                        None => successor(self.at(range.end)),
+                    },
                 }
                 live_out[block * words..][..words].copy_from_slice(&live);
-                for position in range.rev() {
-                    let code = &self.program.code[position as usize];
-                    each_written(self.program, code, |slot| {
+                for index in range.rev() {
+                    let code = self.code.instruction(index);
+                    each_written(program, code, |slot| {
                         live[slot as usize / 64] &= !(1 << (slot % 64));
                     });
-                    each_read(self.program, code, |slot| {
+                    each_read(program, code, |slot| {
                         live[slot as usize / 64] |= 1 << (slot % 64);
                     });
                 }
@@ -136,18 +155,32 @@ impl<'p> Blocks<'p> {
                 }
             }
         }
-        Some(live_out)
+        // Points wait before blocks. Those that have finished are read once more.
+        let outputs = 3 * program.output_lanes.len();
+        for (slot, kept) in self.kept.iter_mut().enumerate() {
+            let mut blocks = live_in.chunks(words.max(1));
+            *kept = slot < outputs
+                || self.in_array[slot]
+                || blocks.any(|live| live[slot / 64] >> (slot % 64) & 1 == 1);
+        }
+        self.live_out = Some(live_out);
     }
 
-    /// For each instruction of a block, where the words that it writes are last read before they are written again: positions, 0 for never,
+    /// Whether points leave the chunk at an index.
+    fn leaves(&self, index: u32) -> bool {
+        self.calls.leaves[self.code.placed(index).position as usize]
+    }
+
+    /// For each instruction of a block, where the words that it writes are last read before they are written again: indices, 0 for never,
     /// [`LATER`] for behind the block; in the order in which [`each_written`] gives them.
     pub(super) fn deaths(&mut self, block: usize) -> Vec<Vec<u32>> {
         let Blocks {
-            program,
+            code,
             live_out,
             last_read,
             ..
         } = self;
+        let program = code.program;
         let words = (program.slots as usize).div_ceil(64);
         let live_out = live_out.as_ref().map(|all| &all[block * words..][..words]);
         let behind = |slot: u32| match live_out {
@@ -156,8 +189,8 @@ impl<'p> Blocks<'p> {
         };
         let range = self.starts[block]..self.starts[block + 1];
         let mut deaths = Vec::with_capacity(range.len());
-        for position in range.rev() {
-            let code = &program.code[position as usize];
+        for index in range.rev() {
+            let code = code.instruction(index);
             let mut own = Vec::new();
             each_written(program, code, |slot| {
                 let (of, at) = last_read[slot as usize];
@@ -169,7 +202,7 @@ impl<'p> Blocks<'p> {
                 if last.0 != block as u32 {
                     *last = (block as u32, behind(slot));
                 }
-                last.1 = last.1.max(position);
+                last.1 = last.1.max(index);
             });
             deaths.push(own);
         }
@@ -178,35 +211,36 @@ impl<'p> Blocks<'p> {
     }
 }
 
-/// Where blocks begin, the program's end included; and where control comes from elsewhere.
-fn starts(program: &Bytecode, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
-    let end = program.code.len();
+/// Where blocks begin, the code's end included; and where control comes from elsewhere.
+fn starts(code: &Code<'_>, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
+    let end = code.len() as usize;
     let mut is_start = vec![false; end + 1];
     let mut targets = vec![false; end + 1];
     is_start[end] = true;
-    for function in &program.functions {
+    for function in code.functions() {
         is_start[function.start as usize] = true;
     }
-    for (position, code) in program.code.iter().enumerate() {
-        let jumps = matches!(
-            code.opcode,
-            Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Call
-        );
-        if jumps || code.opcode.ends() || leaves[position] {
-            is_start[position + 1] = true;
+    for index in 0..code.len() {
+        let instruction = code.instruction(index);
+        let opcode = instruction.opcode;
+        let leaves = leaves[code.placed(index).position as usize];
+        let jumps = matches!(opcode, Opcode::Branch(..) | Opcode::BranchIf(_));
+        if jumps || opcode.ends() || leaves || code.called(index).is_some() {
+            is_start[index as usize + 1] = true;
         }
-        if leaves[position] {
-            is_start[position] = true;
+        if leaves {
+            is_start[index as usize] = true;
         }
-        for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
+        for (&word, role) in instruction.words.iter().zip(opcode.roles()) {
             if role == Role::Target {
-                is_start[word as usize] = true;
-                targets[word as usize] = true;
+                let target = code.index_of(word) as usize;
+                is_start[target] = true;
+                targets[target] = true;
             }
         }
     }
     let starts = (0..).zip(&is_start).filter(|&(_, &is)| is);
-    (starts.map(|(position, _)| position).collect(), targets)
+    (starts.map(|(index, _)| index).collect(), targets)
 }
 
 /// The words that a value with these shadows takes.

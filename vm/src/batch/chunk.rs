@@ -13,14 +13,15 @@ use super::memory::Memory;
 use super::quads::{QUAD, Quads};
 use super::results::Results;
 use super::source::Source;
+use super::waiting::{Account, Position, Waiting};
 use crate::bytecode::Bytecode;
 use crate::point::{Outcome, PointMachine};
 use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, is_time_to_ask};
 use adumbra_ir::span::Span;
 use std::sync::Arc;
 
-/// A position that no point comes to: it does not run any more.
-pub(super) const DONE: u64 = u64::MAX;
+/// More steps than a point has left: it is to be stopped.
+const NONE_LEFT: u64 = u64::MAX;
 
 /// What a run has beside the chunk.
 pub(super) struct Context<'a> {
@@ -43,18 +44,13 @@ pub(super) struct Chunk {
     /// Room for the globals of one point.
     pub(super) globals: Box<[u32]>,
     pub(super) group: Group,
-    /// Where each point waits that is not in the group.
-    pub(super) waits: Box<[u64]>,
-    /// The least of these positions.
-    pub(super) next: u64,
-    /// Steps that each point has left, less what the group has taken since it was formed; not written while they are `alike`.
+    pub(super) waiting: Waiting,
+    /// Steps that each point has left, less what its group owes; not written while they are `alike`.
     pub(super) steps: Box<[u64]>,
-    /// Nobody waits, and each point of the group has the steps that are the `least`.
+    /// Nobody waits, and each point of the group has the steps that are the least of its account.
     alike: bool,
-    /// What the group has taken.
-    owed: u64,
-    /// No point of the group has fewer steps, but for what is owed.
-    least: u64,
+    /// What the group owes.
+    account: Account,
     /// Array elements that points have left, for each number of open calls.
     pub(super) elements: Box<[u32]>,
     /// For each open call, the step behind it.
@@ -64,7 +60,7 @@ pub(super) struct Chunk {
     /// The group's next step.
     pub(super) at: usize,
     /// Answers of tests, by pack.
-    pub(super) found: Box<[u16]>,
+    pub(super) found: Box<[u32]>,
     pub(super) asking: Asking,
 }
 
@@ -83,7 +79,7 @@ impl Chunk {
         program: &Arc<Bytecode>,
         limits: Limits,
         memory: Memory,
-        [width, lanes, depth]: [usize; 3],
+        [width, lanes, depth, places]: [usize; 4],
     ) -> Chunk {
         let padded = width.next_multiple_of(lanes);
         let samples = !program.interface.textures.is_empty();
@@ -101,12 +97,10 @@ impl Chunk {
             quads: Quads::of(program, width),
             globals: vec![0; program.interface.global_words()].into_boxed_slice(),
             group: Group::new(width, lanes),
-            waits: vec![DONE; padded].into_boxed_slice(),
-            next: DONE,
+            waiting: Waiting::new(width.min(places * (depth + 1)), padded / lanes),
             steps: vec![0; padded].into_boxed_slice(),
             alike: false,
-            owed: 0,
-            least: 0,
+            account: Account::default(),
             elements: vec![0; depth + 1].into_boxed_slice(),
             returns: vec![0; depth].into_boxed_slice(),
             depth: 0,
@@ -134,12 +128,10 @@ impl Chunk {
             quads,
             globals,
             group,
-            waits,
-            next: _,
+            waiting,
             steps,
             alike: _,
-            owed: _,
-            least: _,
+            account: _,
             elements,
             returns,
             depth: _,
@@ -159,7 +151,7 @@ impl Chunk {
             + quads.as_ref().map_or(0, Quads::heap)
             + size_of_val(&globals[..])
             + group.memory()
-            + size_of_val(&waits[..])
+            + waiting.heap()
             + size_of_val(&steps[..])
             + size_of_val(&elements[..])
             + size_of_val(&returns[..])
@@ -175,11 +167,13 @@ impl Chunk {
         self.group.begin(points);
         self.alike = true;
         self.elements[0] = self.limits.array_elements;
-        self.owed = 0;
-        self.least = self.limits.steps;
+        self.account = Account {
+            owed: 0,
+            least: self.limits.steps,
+        };
         self.depth = 0;
         self.at = entry;
-        self.next = DONE;
+        self.waiting.clear();
     }
 
     /// Runs all points from the shader's first step on.
@@ -224,87 +218,44 @@ impl Chunk {
         }
     }
 
-    /// A position as a number: the least runs.
-    fn position(depth: usize, step: usize) -> u64 {
-        ((u32::MAX - depth as u32) as u64) << 32 | step as u64
-    }
-
-    /// Back from that number: how many calls are open, and the next step.
-    pub(super) fn place(position: u64) -> (usize, usize) {
-        let depth = u32::MAX - (position >> 32) as u32;
-        (depth as usize, position as u32 as usize)
-    }
-
     /// Whether others wait where the group is, or have to go on before it does.
     pub(super) fn others_come_first(&self) -> bool {
-        self.next <= Chunk::position(self.depth, self.at)
+        let next = self.waiting.next();
+        next.is_some_and(|next| next <= Position::new(self.depth, self.at))
     }
 
     /// Points of the group wait at a step: of each pack those whose bits are set.
-    pub(super) fn part(&mut self, waiting: &[u16], step: usize) {
+    pub(super) fn part(&mut self, points: &[u32], step: usize) {
         self.tell_apart();
-        let position = Chunk::position(self.depth, step);
-        for (pack, &bits) in waiting.iter().enumerate() {
-            for point in self.group.points_of(pack, bits) {
-                self.waits[point] = position;
-                self.steps[point] -= self.owed;
-            }
-        }
-        self.next = self.next.min(position);
-        self.group.remove(waiting);
+        let position = Position::new(self.depth, step);
+        let lanes = self.group.lanes();
+        (self.waiting).add(position, self.account, points, lanes, &mut self.steps);
+        self.group.remove(points);
     }
 
     /// The group waits where it is, and whoever is to run runs: at the least position. `false` if nobody is left.
     pub(super) fn switch(&mut self) -> bool {
         if self.group.points > 0 {
             self.tell_apart();
-            let position = Chunk::position(self.depth, self.at);
-            for point in self.group.iter() {
-                self.waits[point] = position;
-                self.steps[point] -= self.owed;
-            }
-            self.next = self.next.min(position);
+            let position = Position::new(self.depth, self.at);
+            let (lanes, points) = (self.group.lanes(), self.group.active());
+            (self.waiting).add(position, self.account, points, lanes, &mut self.steps);
         }
-        self.next_group()
-    }
-
-    /// Whoever is to run runs; nobody runs before.
-    fn next_group(&mut self) -> bool {
-        self.owed = 0;
-        let position = self.next;
-        if position == DONE {
+        let Some((position, account, points)) = self.waiting.take() else {
             self.group.clear();
             return false;
-        }
-        let Chunk {
-            group,
-            waits,
-            steps,
-            ..
-        } = self;
-        let (mut next, mut least) = (DONE, u64::MAX);
-        group.choose(|point| {
-            let wait = &mut waits[point];
-            let is_next = *wait == position;
-            match is_next {
-                true => {
-                    *wait = DONE;
-                    least = least.min(steps[point]);
-                }
-                false => next = next.min(*wait),
-            }
-            is_next
-        });
-        self.next = next;
-        self.least = least;
-        (self.depth, self.at) = Chunk::place(position);
+        };
+        self.group.set(points);
+        self.account = account;
+        self.depth = position.depth();
+        self.at = position.step();
         true
     }
 
     /// From now on points have steps of their own.
     fn tell_apart(&mut self) {
         if std::mem::take(&mut self.alike) {
-            self.steps[..self.results.points].fill(self.least);
+            self.steps[..self.results.points].fill(self.account.least);
         }
     }
 
@@ -334,8 +285,8 @@ impl Chunk {
     /// Steps that a point of the group has left.
     pub(super) fn steps_left(&self, point: usize) -> u64 {
         match self.alike {
-            true => self.least - self.owed,
-            false => self.steps[point] - self.owed,
+            true => self.account.left(),
+            false => self.steps[point] - self.account.owed,
         }
     }
 
@@ -347,8 +298,8 @@ impl Chunk {
 
     /// The group takes steps; those that have too few are stopped.
     pub(super) fn take_steps(&mut self, taken: u64, context: &mut Context<'_>, span: Span) {
-        self.owed += taken;
-        if self.owed > self.least {
+        self.account.owed += taken;
+        if self.account.owed > self.account.least {
             self.take_exactly(taken, |_| taken, span);
         }
         self.ask_for_patience(taken, context, span);
@@ -369,19 +320,19 @@ impl Chunk {
     /// Accounts for what is owed, of which `now` is not taken yet, and for what each point takes now.
     fn take_exactly(&mut self, now: u64, taken: impl Fn(usize) -> u64, span: Span) {
         self.tell_apart();
-        let before = self.owed - now;
-        self.owed = 0;
-        self.least = u64::MAX;
+        let before = self.account.owed - now;
+        self.account.owed = 0;
+        self.account.least = u64::MAX;
         let mut stopped = false;
         for point in self.group.iter() {
             let left = self.steps[point] - before;
             match left.checked_sub(taken(point)) {
                 Some(left) => {
                     self.steps[point] = left;
-                    self.least = self.least.min(left);
+                    self.account.least = self.account.least.min(left);
                 }
                 None => {
-                    self.steps[point] = DONE;
+                    self.steps[point] = NONE_LEFT;
                     stopped = true;
                 }
             }
@@ -389,7 +340,7 @@ impl Chunk {
         if stopped {
             let steps = std::mem::take(&mut self.steps);
             self.stop(span, |point| {
-                (steps[point] == DONE).then_some(FaultKind::StepBudget)
+                (steps[point] == NONE_LEFT).then_some(FaultKind::StepBudget)
             });
             self.steps = steps;
         }
@@ -398,7 +349,7 @@ impl Chunk {
     /// Asks the host whether the group is to be stopped, as often as for a point.
     fn ask_for_patience(&mut self, taken: u64, context: &mut Context<'_>, span: Span) {
         if self.group.points > 0
-            && is_time_to_ask(self.least - self.owed, taken)
+            && is_time_to_ask(self.account.left(), taken)
             && context.host.is_cancelled()
         {
             self.stop(span, |_| Some(FaultKind::Cancelled));

@@ -1,21 +1,83 @@
 //! The points that run together, as the packs that they fill and those that they fill in part.
 
+/// Neighbouring packs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Bytes from the first pack of the chunk to the first of these.
+    pub(super) start: u32,
+    /// How many.
+    pub(super) packs: u32,
+}
+
+impl Run {
+    /// The first pack of a chunk, or the one of a cell.
+    pub(super) const FIRST: Run = Run { start: 0, packs: 1 };
+}
+
+/// A list of packs, each as bytes from the first pack of the chunk, and as runs.
+pub(super) struct Packs {
+    pub(super) list: Vec<u32>,
+    pub(super) runs: Vec<Run>,
+}
+
+impl Packs {
+    fn new(packs: usize) -> Packs {
+        Packs {
+            list: Vec::with_capacity(packs),
+            runs: Vec::with_capacity(packs),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        self.list.capacity() * size_of::<u32>() + self.runs.capacity() * size_of::<Run>()
+    }
+
+    fn clear(&mut self) {
+        self.list.clear();
+        self.runs.clear();
+    }
+
+    /// Appends a pack of so many bytes.
+    fn push(&mut self, offset: u32, bytes: u32) {
+        self.list.push(offset);
+        match self.runs.last_mut() {
+            Some(run) if run.start + run.packs * bytes == offset => run.packs += 1,
+            _ => self.runs.push(Run {
+                start: offset,
+                packs: 1,
+            }),
+        }
+    }
+
+    /// These packs, which follow one another.
+    fn set(&mut self, list: &[u32]) {
+        self.clear();
+        self.list.extend_from_slice(list);
+        self.runs.push(Run {
+            packs: list.len() as u32,
+            ..Run::FIRST
+        });
+    }
+}
+
 /// Points of a chunk.
 pub(super) struct Group {
     /// Points in a pack.
     lanes: usize,
     /// Of each pack, the points that the chunk has, a bit each.
-    live: Vec<u16>,
+    live: Vec<u32>,
     /// Of each pack, the points that run.
-    active: Vec<u16>,
-    /// Packs all of whose points run, as bytes from the first pack.
-    pub(super) full: Vec<u32>,
-    /// The other packs with points that run.
+    active: Vec<u32>,
+    /// Packs all of whose points run.
+    pub(super) full: Packs,
+    /// Packs with points that run.
+    pub(super) some: Packs,
+    /// Those of them that are not full, as bytes from the first pack.
     pub(super) partial: Vec<u32>,
     /// Which of their points do.
-    pub(super) partial_active: Vec<u16>,
+    pub(super) partial_active: Vec<u32>,
     /// All points of a pack, as often as there are packs.
-    pub(super) everyone: Vec<u16>,
+    pub(super) everyone: Vec<u32>,
     /// How many points run.
     pub(super) points: usize,
     /// How many the chunk has.
@@ -32,10 +94,11 @@ impl Group {
             lanes,
             live: Vec::with_capacity(packs),
             active: Vec::with_capacity(packs),
-            full: Vec::with_capacity(packs),
+            full: Packs::new(packs),
+            some: Packs::new(packs),
             partial: Vec::with_capacity(packs),
             partial_active: Vec::with_capacity(packs),
-            everyone: vec![u16::MAX; packs],
+            everyone: vec![u32::MAX; packs],
             points: 0,
             begun: 0,
             all: (0..packs)
@@ -51,6 +114,7 @@ impl Group {
             live,
             active,
             full,
+            some,
             partial,
             partial_active,
             everyone,
@@ -58,10 +122,9 @@ impl Group {
             begun: _,
             all,
         } = self;
-        let words = full.capacity() + partial.capacity() + all.capacity();
-        let halves = [live, active, partial_active, everyone];
-        let halves: usize = halves.into_iter().map(Vec::capacity).sum();
-        words * size_of::<u32>() + halves * size_of::<u16>()
+        let lists = [live, active, partial, partial_active, everyone, all];
+        let words: usize = lists.into_iter().map(Vec::capacity).sum();
+        full.memory() + some.memory() + words * size_of::<u32>()
     }
 
     /// All of the first `points` points; the chunk has no others.
@@ -69,8 +132,9 @@ impl Group {
         if points == self.begun {
             self.active.clear();
             self.active.extend_from_slice(&self.live);
-            self.full.clear();
-            self.full.extend_from_slice(&self.all[..self.live.len()]);
+            let all = &self.all[..self.live.len()];
+            self.full.set(all);
+            self.some.set(all);
             self.partial.clear();
             self.partial_active.clear();
             self.points = points;
@@ -81,27 +145,21 @@ impl Group {
         let packs = points.div_ceil(self.lanes);
         self.live.extend((0..packs).map(|pack| {
             let rest = (points - pack * self.lanes).min(self.lanes);
-            ((1_u32 << rest) - 1) as u16
+            u32::MAX >> (u32::BITS as usize - rest)
         }));
         self.active.clear();
         self.active.extend_from_slice(&self.live);
         self.list();
     }
 
-    /// Those of the chunk's points that fit.
-    pub(super) fn choose(&mut self, mut fits: impl FnMut(usize) -> bool) {
-        for (pack, (active, &live)) in self.active.iter_mut().zip(&self.live).enumerate() {
-            *active = 0;
-            for lane in 0..self.lanes {
-                let is_in = live >> lane & 1 == 1 && fits(pack * self.lanes + lane);
-                *active |= u16::from(is_in) << lane;
-            }
-        }
+    /// These points, by pack.
+    pub(super) fn set(&mut self, points: &[u32]) {
+        self.active.copy_from_slice(&points[..self.live.len()]);
         self.list();
     }
 
     /// Lets go of points: of each pack those whose bits are set.
-    pub(super) fn remove(&mut self, gone: &[u16]) {
+    pub(super) fn remove(&mut self, gone: &[u32]) {
         for (active, gone) in self.active.iter_mut().zip(gone) {
             *active &= !gone;
         }
@@ -112,6 +170,7 @@ impl Group {
     pub(super) fn clear(&mut self) {
         self.active.fill(0);
         self.full.clear();
+        self.some.clear();
         self.partial.clear();
         self.partial_active.clear();
         self.points = 0;
@@ -119,19 +178,28 @@ impl Group {
 
     fn list(&mut self) {
         self.full.clear();
+        self.some.clear();
         self.partial.clear();
         self.partial_active.clear();
         self.points = 0;
-        for (pack, (&active, &live)) in self.active.iter().zip(&self.live).enumerate() {
-            let offset = (pack * self.lanes * size_of::<u32>()) as u32;
+        let bytes = (self.lanes * size_of::<u32>()) as u32;
+        for ((&active, &live), &offset) in self.active.iter().zip(&self.live).zip(&self.all) {
             self.points += active.count_ones() as usize;
+            if active != 0 {
+                self.some.push(offset, bytes);
+            }
             if active == live {
-                self.full.push(offset);
+                self.full.push(offset, bytes);
             } else if active != 0 {
                 self.partial.push(offset);
                 self.partial_active.push(active);
             }
         }
+    }
+
+    /// Points in a pack.
+    pub(super) fn lanes(&self) -> usize {
+        self.lanes
     }
 
     /// How many packs the chunk has.
@@ -145,18 +213,18 @@ impl Group {
     }
 
     /// Of each pack, the points that run, a bit each.
-    pub(super) fn active(&self) -> &[u16] {
+    pub(super) fn active(&self) -> &[u32] {
         &self.active
     }
 
     /// The pack and the bit of a point.
-    pub(super) fn bit_of(&self, point: usize) -> (usize, u16) {
+    pub(super) fn bit_of(&self, point: usize) -> (usize, u32) {
         (point / self.lanes, 1 << (point % self.lanes))
     }
 
     /// Whether every point of the chunk runs.
     pub(super) fn is_everyone(&self) -> bool {
-        self.full.len() == self.live.len()
+        self.full.list.len() == self.live.len()
     }
 
     /// The points that run, in order.
@@ -166,12 +234,13 @@ impl Group {
     }
 
     /// Those of a pack whose bits are set.
-    pub(super) fn points_of(&self, pack: usize, bits: u16) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn points_of(&self, pack: usize, bits: u32) -> impl Iterator<Item = usize> + use<> {
         points_of(pack * self.lanes, bits)
     }
 }
 
-fn points_of(first: usize, mut bits: u16) -> impl Iterator<Item = usize> {
+/// The points from `first` on whose bits are set.
+pub(super) fn points_of(first: usize, mut bits: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
         bits &= bits - 1;
@@ -188,17 +257,35 @@ mod tests {
         let mut group = Group::new(16, 4);
         group.begin(10);
         assert_eq!((group.points, group.packs()), (10, 3));
-        assert_eq!(group.full, [0, 16, 32]);
+        assert_eq!(group.full.list, [0, 16, 32]);
+        assert_eq!(group.full.runs, [Run { start: 0, packs: 3 }]);
         assert!(group.is_everyone() && group.partial.is_empty());
-        group.choose(|point| point % 2 == 0 || point > 7);
-        assert_eq!(group.full, [32]);
+        group.set(&[0b0101, 0b0101, 0b0011]);
+        assert_eq!(group.full.list, [32]);
+        assert_eq!(
+            group.full.runs,
+            [Run {
+                start: 32,
+                packs: 1
+            }]
+        );
+        assert_eq!(group.some.list, [0, 16, 32]);
+        assert_eq!(group.some.runs, [Run { start: 0, packs: 3 }]);
         assert_eq!(group.partial, [0, 16]);
         assert_eq!(group.partial_active, [0b0101, 0b0101]);
         assert_eq!(group.iter().collect::<Vec<_>>(), [0, 2, 4, 6, 8, 9]);
         group.remove(&[0b0101, 0b0001, 0b0001]);
         assert_eq!(group.iter().collect::<Vec<_>>(), [6, 9]);
-        assert_eq!((group.full.len(), group.points), (0, 2));
+        assert_eq!((group.full.runs.len(), group.points), (0, 2));
+        assert_eq!(
+            group.some.runs,
+            [Run {
+                start: 16,
+                packs: 2
+            }]
+        );
         group.clear();
         assert_eq!((group.points, group.partial.len()), (0, 0));
+        assert!(group.some.runs.is_empty());
     }
 }

@@ -1,13 +1,13 @@
 //! The memory of a chunk: its planes and cells, and the operands of steps as addresses in it.
 
 use super::load::{Loaded, SCRATCH};
-use super::planes::{CELL_WORDS, Ref, Words};
+use super::planes::{ALIGNMENT, CELL_WORDS, Ref, Words};
 use super::source::Source;
 use super::step::{Lent, Place, Step};
 use crate::bytecode::Bytecode;
 
 /// A plane is longer than its points by so many words, so that the same points of different planes do not fall on the same lines of the cache.
-const GAP: usize = CELL_WORDS;
+const GAP: usize = ALIGNMENT / size_of::<u32>();
 
 /// Planes and cells, and what refers to them.
 pub(super) struct Memory {

@@ -14,6 +14,7 @@ mod arrays;
 mod blocks;
 mod calls;
 mod chunk;
+mod code;
 mod group;
 mod host;
 mod load;
@@ -26,6 +27,7 @@ mod rows;
 mod run;
 mod source;
 mod step;
+mod waiting;
 
 use crate::bytecode::Bytecode;
 use crate::leaving;
@@ -34,6 +36,7 @@ use crate::point::{FloatMode, Outcome, Parked};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_ir::types::{Direction, Scalar};
 use chunk::{Chunk, Context};
+use group::Run;
 use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
@@ -111,7 +114,7 @@ impl BatchMachine {
         let mut width = fitting(planes);
         let in_planes = bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
-        let (entry, depth) = (loaded.entry as usize, loaded.depth);
+        let (entry, depth, places) = (loaded.entry as usize, loaded.depth, loaded.places_to_wait());
         let memory = if in_planes {
             Memory::new(&program, loaded, width, slots)
         } else {
@@ -119,7 +122,12 @@ impl BatchMachine {
             width = fitting(outputs);
             Memory::new(&program, Loaded::default(), width, outputs)
         };
-        let chunk = Chunk::new(&program, limits, memory, [width, lanes_of(level), depth]);
+        let chunk = Chunk::new(
+            &program,
+            limits,
+            memory,
+            [width, lanes_of(level), depth, places],
+        );
         let shape = Shape::Varying;
         BatchMachine {
             level,
@@ -350,7 +358,11 @@ impl BatchMachine {
         let is_float = self.output_types[scalar] == Scalar::F32;
         let lanes = self.chunk.program.output_lanes[scalar];
         let has = part == 0 || lanes.has(Direction::BOTH[part - 1]);
-        if !is_float || !has || stride != 1 {
+        if !has && stride == 1 {
+            to[..points].fill(0);
+            return;
+        }
+        if !is_float || stride != 1 {
             for point in 0..points {
                 to[point * stride] = self.output(scalar, part, point);
             }
@@ -373,8 +385,12 @@ impl BatchMachine {
             .expect("planes have a routine for whole packs");
         let lanes = lanes_of(self.level);
         let whole = points / lanes;
+        let run = Run {
+            packs: whole as u32,
+            ..Run::FIRST
+        };
         // SAFETY: plane and slice have these packs; the level is available.
-        unsafe { full(refs.as_ptr(), &self.chunk.group.all[..whole]) };
+        unsafe { full(refs.as_ptr(), &[run]) };
         for (point, to) in to.iter_mut().enumerate().take(points).skip(whole * lanes) {
             *to = self.output(scalar, part, point);
         }

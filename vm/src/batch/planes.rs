@@ -3,11 +3,11 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// Bytes that planes begin at a multiple of: a pack of the widest level, a line of the cache.
+/// Bytes that planes begin at a multiple of: a line of the cache.
 pub(super) const ALIGNMENT: usize = 64;
 
 /// Words in a place that holds one value for all points: a pack of the widest level.
-pub(super) const CELL_WORDS: usize = ALIGNMENT / size_of::<u32>();
+pub(super) const CELL_WORDS: usize = 32;
 
 /// Where an operand's values are.
 #[derive(Clone, Copy, Debug)]

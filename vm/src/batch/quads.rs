@@ -4,7 +4,7 @@
 //! for all engines. Where they do not, and wherever one of them cannot stay, all four leave the chunk, from wherever each of them is, and go on
 //! in four point machines that [`advance`] joins. Should one of these wait for the host, all four are put away until it answers.
 
-use super::chunk::{Asking, Chunk, Context, DONE};
+use super::chunk::{Asking, Chunk, Context};
 use super::planes::Ref;
 use super::step::Act;
 use crate::bytecode::Bytecode;
@@ -75,8 +75,8 @@ impl Quads {
 }
 
 /// The quads of these points, a bit each.
-fn whole(points: u16) -> u16 {
-    let quads = (points | points >> 1 | points >> 2 | points >> 3) & 0x1111;
+fn whole(points: u32) -> u32 {
+    let quads = (points | points >> 1 | points >> 2 | points >> 3) & 0x1111_1111;
     quads * 0b1111
 }
 
@@ -142,8 +142,7 @@ impl Chunk {
             for first in self.group.points_of(pack, whole(active)).step_by(QUAD) {
                 let (_, lowest) = self.group.bit_of(first);
                 let here = (active / lowest) & 0b1111;
-                let is_elsewhere = |point: usize| self.waits[point] != DONE;
-                if here != 0b1111 && (first..first + QUAD).any(is_elsewhere) {
+                if here != 0b1111 && self.waiting.holds(pack, 0b1111 * lowest) {
                     parted[pack] |= here * lowest;
                     any_parted = true;
                     continue;
@@ -171,7 +170,7 @@ impl Chunk {
     #[cold]
     pub(super) fn leave_quads(
         &mut self,
-        leaving: &mut [u16],
+        leaving: &mut [u32],
         lent: (u32, u32),
         start: &dyn Fn(usize) -> Start,
         context: &mut Context<'_>,
@@ -186,8 +185,6 @@ impl Chunk {
             }
         }
         self.group.remove(leaving);
-        let waits = &self.waits[..self.results.points];
-        self.next = waits.iter().copied().min().unwrap_or(DONE);
     }
 
     /// A point goes to the machine for its corner, and goes on there as far as it comes alone.
@@ -200,7 +197,6 @@ impl Chunk {
         context: &mut Context<'_>,
     ) {
         let (pack, bit) = self.group.bit_of(point);
-        let wait = std::mem::replace(&mut self.waits[point], DONE);
         let position = if self.group.active()[pack] & bit != 0 {
             let steps = self.steps_left(point);
             self.adopt(corner, point, (self.depth, steps), lent, context);
@@ -210,10 +206,10 @@ impl Chunk {
                 Start::Behind => position + 1,
                 Start::When(awaited) => return self.alone[corner].wait(position, awaited),
             }
-        } else if wait != DONE {
-            let (depth, step) = Chunk::place(wait);
-            self.adopt(corner, point, (depth, self.steps[point]), (0, 0), context);
-            self.position_of(step)
+        } else if let Some((place, account)) = self.waiting.withdraw(pack, bit) {
+            let steps = self.steps[point] - account.owed;
+            self.adopt(corner, point, (place.depth(), steps), (0, 0), context);
+            self.position_of(place.step())
         } else {
             self.adopt(corner, point, (0, 0), (0, 0), context);
             return self.alone[corner].be_done();
@@ -304,7 +300,7 @@ impl Chunk {
     /// Points of the group whose requests were not answered wait, and their quads with them.
     pub(super) fn quads_wait(
         &mut self,
-        waiting: &mut [u16],
+        waiting: &mut [u32],
         lent: (u32, u32),
         context: &mut Context<'_>,
     ) {
@@ -345,6 +341,6 @@ mod tests {
     fn quads_are_whole() {
         assert_eq!(whole(0), 0);
         assert_eq!(whole(0b0010_0000_0000_1000), 0b1111_0000_0000_1111);
-        assert_eq!(whole(u16::MAX), u16::MAX);
+        assert_eq!(whole(u32::MAX), u32::MAX);
     }
 }

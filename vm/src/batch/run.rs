@@ -1,6 +1,7 @@
 //! The loop over steps.
 
 use super::chunk::{Chunk, Context};
+use super::group::Run;
 use super::planes::Ref;
 use super::rows::{Routines, Test};
 use super::step::{Act, Step};
@@ -30,15 +31,19 @@ impl Chunk {
             // SAFETY: the operands are the step's, the routines those of the level.
             unsafe {
                 match step.act {
-                    Act::Row(ref routines, pattern) => {
-                        self.row(routines, pattern, refs);
+                    Act::Row {
+                        ref routines,
+                        pattern,
+                        kept,
+                    } => {
+                        self.row(routines, pattern, kept, refs);
                         self.at += 1;
                         continue;
                     }
                     Act::Cell(ref routines, pattern) => {
                         match routines.full {
-                            Some(full) => full(refs, &[0]),
-                            None => (routines.general)(refs, pattern, &[0], &[u16::MAX]),
+                            Some(full) => full(refs, &[Run::FIRST]),
+                            None => (routines.general)(refs, pattern, &[0], &[u32::MAX]),
                         }
                         self.at += 1;
                         continue;
@@ -83,6 +88,9 @@ impl Chunk {
                         if self.group.points > 0 {
                             continue;
                         }
+                    }
+                    Act::CallInPlace { steps, depth } => {
+                        self.enter_in_place(steps, depth as usize, context);
                     }
                     Act::Return if self.depth == 0 => self.finish(),
                     Act::Return => {
@@ -136,15 +144,16 @@ impl Chunk {
     /// # Safety
     /// As for [`General`](super::rows::General).
     #[inline(always)]
-    unsafe fn row(&self, routines: &Routines, pattern: Pattern, refs: *const Ref) {
+    unsafe fn row(&self, routines: &Routines, pattern: Pattern, kept: bool, refs: *const Ref) {
         let group = &self.group;
+        let whole = if kept { &group.full } else { &group.some };
         // SAFETY: asked of the caller; the packs are the chunk's.
         unsafe {
             match routines.full {
-                Some(full) => full(refs, &group.full),
-                None => (routines.general)(refs, pattern, &group.full, &group.everyone),
+                Some(full) => full(refs, &whole.runs),
+                None => (routines.general)(refs, pattern, &whole.list, &group.everyone),
             }
-            if !group.partial.is_empty() {
+            if kept && !group.partial.is_empty() {
                 (routines.general)(refs, pattern, &group.partial, &group.partial_active);
             }
         }
@@ -159,11 +168,11 @@ impl Chunk {
         let packs = group.packs();
         if group.is_everyone() {
             // SAFETY: asked of the caller; there is an answer for each pack of the chunk.
-            unsafe { test(refs, &group.full, found.as_mut_ptr()) };
+            unsafe { test(refs, &group.full.list, found.as_mut_ptr()) };
         } else {
             // The answers for a list come in its order, and may not be where a pack's belongs.
-            let mut answers = [0_u16; TESTED];
-            for list in [&group.full, &group.partial] {
+            let mut answers = [0_u32; TESTED];
+            for list in [&group.full.list, &group.partial] {
                 for list in list.chunks(TESTED) {
                     // SAFETY: asked of the caller; there is room for as many answers.
                     unsafe { test(refs, list, answers.as_mut_ptr()) };
@@ -173,7 +182,7 @@ impl Chunk {
                 }
             }
         }
-        let flip = if is { 0 } else { u16::MAX };
+        let flip = if is { 0 } else { u32::MAX };
         for (found, &active) in found[..packs].iter_mut().zip(group.active()) {
             *found = (*found ^ flip) & active;
         }
@@ -236,12 +245,18 @@ impl Chunk {
     /// The group calls a function.
     fn enter(&mut self, target: usize, elements: u32, steps: u64, context: &mut Context<'_>) {
         let span = self.span();
-        self.take_steps(steps, context, span);
-        if self.depth + 2 > self.limits.call_depth as usize {
-            self.stop(span, |_| Some(FaultKind::CallDepth));
-        }
+        self.enter_in_place(steps, 0, context);
         self.call(target);
         self.hold(elements, span);
+    }
+
+    /// The group calls a function without arrays that stands in place of the call, with so many such calls open.
+    fn enter_in_place(&mut self, steps: u64, depth: usize, context: &mut Context<'_>) {
+        let span = self.span();
+        self.take_steps(steps, context, span);
+        if self.depth + depth + 2 > self.limits.call_depth as usize {
+            self.stop(span, |_| Some(FaultKind::CallDepth));
+        }
     }
 }
 

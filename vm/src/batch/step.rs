@@ -19,7 +19,12 @@ pub(super) struct Step {
 #[derive(Clone, Copy)]
 pub(super) enum Act {
     /// A row, or a copy, for each point. Operands: as its routines say.
-    Row(Routines, Pattern),
+    Row {
+        routines: Routines,
+        pattern: Pattern,
+        /// Whether points that do not run keep what they have in the planes that it writes.
+        kept: bool,
+    },
     /// The same once, for all points.
     Cell(Routines, Pattern),
     /// Records faults of the row that follows. Operands: that row's.
@@ -44,6 +49,8 @@ pub(super) enum Act {
         elements: u32,
         steps: u64,
     },
+    /// The same for a function whose body follows, where so many bodies in place are around the call.
+    CallInPlace { steps: u64, depth: u32 },
     /// Goes back to the caller; the shader itself ends.
     Return,
     /// Points that come here are stopped.

@@ -1,7 +1,7 @@
 //! Inverse circular functions.
 
 use super::{clamp, constants, flip_sign, is_finite, polynomial};
-use crate::ops::field::Lane;
+use crate::ops::field::{Lane, Slow};
 use std::f64::consts::FRAC_PI_2;
 
 /// π/2 as a sum of two floats; the first is what it rounds to.
@@ -141,24 +141,36 @@ pub(crate) fn atan2<L: Lane>(y: L, x: L) -> L {
     let usual = size.lit(2f64.powi(-90)).lt(size) & size.lt(size.lit(2f64.powi(120)));
     // A NaN in y is a size only if x is not the greater.
     let usual = usual & y.same(y);
-    L::rare(
-        !usual,
-        || {
-            let (zero, one) = (x.lit(0.0), x.lit(1.0));
-            let with_sign = |magnitude: L, v: L| flip_sign(magnitude, v.bits());
-            let infinite = !is_finite(size);
-            let origin = size.same(zero);
-            let factor = L::select(size.lt(one), x.lit(2f64.powi(80)), x.lit(2f64.powi(-20)));
-            let scaled = |v: L| {
-                let v_infinite = !is_finite(v.magnitude());
-                let at_infinity = with_sign(L::select(v_infinite, one, zero), v);
-                L::select(infinite, at_infinity, v * factor)
-            };
-            let (sx, sy) = (scaled(x), scaled(y));
-            let sx = L::select(origin, with_sign(one, x), sx);
-            let angle = direction(sy, sx);
-            L::select(x.same(x) & y.same(y), angle, x + y)
-        },
-        direction(y, x),
-    )
+    L::rare(!usual, UnusualAtan2 { y, x, size }, direction(y, x))
+}
+
+struct UnusualAtan2<L> {
+    y: L,
+    x: L,
+    size: L,
+}
+
+impl<L: Lane> UnusualAtan2<L> {
+    /// A coordinate of the same direction, neither great nor small.
+    #[inline(always)]
+    fn scaled(&self, v: L) -> L {
+        let (zero, one) = (v.lit(0.0), v.lit(1.0));
+        let small = self.size.lt(one);
+        let factor = L::select(small, v.lit(2f64.powi(80)), v.lit(2f64.powi(-20)));
+        let v_infinite = !is_finite(v.magnitude());
+        let at_infinity = flip_sign(L::select(v_infinite, one, zero), v.bits());
+        L::select(!is_finite(self.size), at_infinity, v * factor)
+    }
+}
+
+impl<L: Lane> Slow<L> for UnusualAtan2<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let UnusualAtan2 { y, x, size } = self;
+        let origin = size.same(size.lit(0.0));
+        let (sx, sy) = (self.scaled(x), self.scaled(y));
+        let sx = L::select(origin, flip_sign(x.lit(1.0), x.bits()), sx);
+        let angle = direction(sy, sx);
+        L::select(x.same(x) & y.same(y), angle, x + y)
+    }
 }

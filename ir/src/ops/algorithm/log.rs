@@ -4,7 +4,7 @@
 //! the base's factor in two floats, and k times the logarithm of 2 (its first part short, so that the product is exact) is added last.
 
 use super::{constants, is_finite, is_normal_positive, polynomial};
-use crate::ops::field::{Lane, Word};
+use crate::ops::field::{Lane, Slow, Word};
 use std::f64::consts::{LOG2_E, LOG10_E};
 
 /// (ln(1 + f) − f + f²/2)/f³, √½ ≤ 1 + f ≤ √2; 2^-30.
@@ -57,17 +57,25 @@ fn normal<L: Lane>(t: L, exponent: i32, base: &Base) -> L {
 
 #[inline(always)]
 fn log<L: Lane>(t: L, base: &Base) -> L {
-    L::rare(
-        !is_normal_positive(t),
-        || {
-            let zero = t.lit(0.0);
-            let denormal = normal(t * t.lit(8_388_608.0), -23, base);
-            let positive = L::select(is_finite(t), denormal, t);
-            let at_zero = L::select(t.same(zero), t.lit(f64::NEG_INFINITY), t.lit(f64::NAN));
-            L::select(zero.lt(t), positive, at_zero)
-        },
-        normal(t, 0, base),
-    )
+    let usual = normal(t, 0, base);
+    L::rare(!is_normal_positive(t), UnusualLog { t, base }, usual)
+}
+
+struct UnusualLog<'b, L> {
+    t: L,
+    base: &'b Base,
+}
+
+impl<L: Lane> Slow<L> for UnusualLog<'_, L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let UnusualLog { t, base } = self;
+        let zero = t.lit(0.0);
+        let denormal = normal(t * t.lit(8_388_608.0), -23, base);
+        let positive = L::select(is_finite(t), denormal, t);
+        let at_zero = L::select(t.same(zero), t.lit(f64::NEG_INFINITY), t.lit(f64::NAN));
+        L::select(zero.lt(t), positive, at_zero)
+    }
 }
 
 #[inline(always)]

@@ -4,7 +4,7 @@ use super::{
     MIN_NORMAL, clamp, constants, flip_sign, is_finite, is_normal_positive, nearest, polynomial,
     scale,
 };
-use crate::ops::field::{Lane, Word};
+use crate::ops::field::{Lane, Slow, Word};
 use std::f64::consts::LN_2;
 
 /// 1/√t for t neither great nor small: the rounded quotient of the rounded root, corrected by both remainders.
@@ -21,15 +21,19 @@ fn reciprocal_root<L: Lane>(t: L) -> L {
 #[inline(always)]
 pub(crate) fn rsqrt<L: Lane>(t: L) -> L {
     let usual = t.lit(2f64.powi(-100)).lt(t) & is_finite(t);
-    L::rare(
-        !usual,
-        || {
-            let small = reciprocal_root(t * t.lit(2f64.powi(80))) * t.lit(2f64.powi(40));
-            let inside = t.lit(0.0).lt(t) & is_finite(t);
-            L::select(inside, small, t.lit(1.0) / t.square_root())
-        },
-        reciprocal_root(t),
-    )
+    L::rare(!usual, UnusualRsqrt(t), reciprocal_root(t))
+}
+
+struct UnusualRsqrt<L>(L);
+
+impl<L: Lane> Slow<L> for UnusualRsqrt<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let t = self.0;
+        let small = reciprocal_root(t * t.lit(2f64.powi(80))) * t.lit(2f64.powi(40));
+        let inside = t.lit(0.0).lt(t) & is_finite(t);
+        L::select(inside, small, t.lit(1.0) / t.square_root())
+    }
 }
 
 /// Less a third of t's bits these are those of 1/∛t, so that |1 − t·r³| ≤ 0.1021, the least possible (found by search).
@@ -59,16 +63,20 @@ fn positive_cbrt<L: Lane>(t: L) -> L {
 pub(crate) fn cbrt<L: Lane>(t: L) -> L {
     let magnitude = t.magnitude();
     let usual = t.lit(2f64.powi(-100)).lt(magnitude) & is_finite(magnitude);
-    let root = L::rare(
-        !usual,
-        || {
-            let small = positive_cbrt(magnitude * t.lit(2f64.powi(60))) * t.lit(2f64.powi(-20));
-            let inside = t.lit(0.0).lt(magnitude) & is_finite(magnitude);
-            L::select(inside, small, magnitude)
-        },
-        positive_cbrt(magnitude),
-    );
+    let root = L::rare(!usual, UnusualCbrt(magnitude), positive_cbrt(magnitude));
     flip_sign(root, t.bits())
+}
+
+struct UnusualCbrt<L>(L);
+
+impl<L: Lane> Slow<L> for UnusualCbrt<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let t = self.0;
+        let small = positive_cbrt(t * t.lit(2f64.powi(60))) * t.lit(2f64.powi(-20));
+        let inside = t.lit(0.0).lt(t) & is_finite(t);
+        L::select(inside, small, t)
+    }
 }
 
 /// √(a² + b²) where neither square overflows, and the greater is not small. Squares and sum keep what rounding lost.
@@ -92,21 +100,65 @@ pub(crate) fn hypot<L: Lane>(a: L, b: L) -> L {
     let usual = greater.lit(2f64.powi(-50)).lt(greater) & greater.lt(greater.lit(2f64.powi(60)));
     L::rare(
         !(usual & b.same(b)),
-        || {
-            let (zero, infinity) = (a.lit(0.0), a.lit(f64::INFINITY));
-            let small = greater.lt(a.lit(1.0));
-            let up = L::select(small, a.lit(2f64.powi(100)), a.lit(2f64.powi(-70)));
-            let down = L::select(small, a.lit(2f64.powi(-100)), a.lit(2f64.powi(70)));
-            let scaled = length(greater * up, less * up) * down;
-            let finite = L::select(greater.same(zero), zero, scaled);
-            // Infinite or NaN where an operand is; else the scaled length.
-            let sum = a + b;
-            let length = L::select(sum.same(sum), finite, sum);
-            let either = a.same(infinity) | b.same(infinity);
-            L::select(either, infinity, length)
-        },
+        UnusualHypot { greater, less },
         length(greater, less),
     )
+}
+
+struct UnusualHypot<L> {
+    greater: L,
+    less: L,
+}
+
+impl<L: Lane> Slow<L> for UnusualHypot<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let UnusualHypot { greater, less } = self;
+        let (zero, infinity) = (less.lit(0.0), less.lit(f64::INFINITY));
+        let small = greater.lt(less.lit(1.0));
+        let up = L::select(small, less.lit(2f64.powi(100)), less.lit(2f64.powi(-70)));
+        let down = L::select(small, less.lit(2f64.powi(-100)), less.lit(2f64.powi(70)));
+        let scaled = length(greater * up, less * up) * down;
+        let finite = L::select(greater.same(zero), zero, scaled);
+        // Infinite or NaN where an operand is; else the scaled length.
+        let sum = greater + less;
+        let length = L::select(sum.same(sum), finite, sum);
+        let either = greater.same(infinity) | less.same(infinity);
+        L::select(either, infinity, length)
+    }
+}
+
+/// √(a² + b² + c²). Where the sum is neither small nor near overflow, no square was either, unless it did not count.
+#[inline(always)]
+pub(crate) fn norm3<L: Lane>(a: L, b: L, c: L) -> L {
+    let sum = a.mul_add(a, b.mul_add(b, c * c));
+    let usual = sum.lit(2f64.powi(-90)).lt(sum) & sum.lt(sum.lit(2f64.powi(120)));
+    L::rare(
+        !usual,
+        UnusualNorm3 { sum, of: [a, b, c] },
+        sum.square_root(),
+    )
+}
+
+struct UnusualNorm3<L> {
+    sum: L,
+    of: [L; 3],
+}
+
+impl<L: Lane> Slow<L> for UnusualNorm3<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let UnusualNorm3 { sum, of: [a, b, c] } = self;
+        let (a, b, c) = (a.magnitude(), b.magnitude(), c.magnitude());
+        let infinity = a.lit(f64::INFINITY);
+        let either = a.same(infinity) | b.same(infinity) | c.same(infinity);
+        let small = sum.lt(sum.lit(1.0));
+        let up = L::select(small, a.lit(2f64.powi(100)), a.lit(2f64.powi(-70)));
+        let down = L::select(small, a.lit(2f64.powi(-100)), a.lit(2f64.powi(70)));
+        let (a, b, c) = (a * up, b * up, c * up);
+        let length = a.mul_add(a, b.mul_add(b, c * c)).square_root() * down;
+        L::select(either, infinity, length)
+    }
 }
 
 /// 2/ln 2 and a third of it, each as a sum of two floats: the first coefficients of log₂((1 + s)/(1 − s)) = s·(c₀ + c₁s² + …).
@@ -175,28 +227,36 @@ fn positive_pow<L: Lane>(t: L, exponent: L::Word, e: L) -> L {
 pub(crate) fn pow<L: Lane>(t: L, e: L) -> L {
     let none = t.bits().lit(0);
     let usual = is_normal_positive(t) & is_finite(e.magnitude());
-    L::rare(
-        !usual,
-        || {
-            let (zero, one, infinity) = (t.lit(0.0), t.lit(1.0), t.lit(f64::INFINITY));
-            let (size, reach) = (t.magnitude(), e.magnitude());
-            let denormal = size.lt(t.lit(MIN_NORMAL));
-            let base = L::select(denormal, size * t.lit(16_777_216.0), size);
-            let shift = L::Word::select(denormal, none.lit(24u32.wrapping_neg()), none);
-            let great = flip_sign(t.lit(2f64.powi(100)), e.bits());
-            let power = positive_pow(base, shift, L::select(reach.same(infinity), great, e));
-            let vanishes = size.same(zero) ^ e.lt(zero);
-            let at_end = L::select(vanishes, zero, infinity);
-            let power = L::select(size.same(zero) | size.same(infinity), at_end, power);
-            let whole = e.same(e.round_to_zero());
-            let half = e * t.lit(0.5);
-            let odd = whole & !half.same(half.round_to_zero());
-            let signed = L::select(odd, flip_sign(power, t.bits()), power);
-            let imaginary = t.lt(zero) & is_finite(size) & !whole;
-            let signed = L::select(imaginary, t.lit(f64::NAN), signed);
-            let signed = L::select(t.same(t) & e.same(e), signed, t + e);
-            L::select(e.same(zero) | t.same(one), one, signed)
-        },
-        positive_pow(t, none, e),
-    )
+    L::rare(!usual, UnusualPow { t, e }, positive_pow(t, none, e))
+}
+
+struct UnusualPow<L> {
+    t: L,
+    e: L,
+}
+
+impl<L: Lane> Slow<L> for UnusualPow<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let UnusualPow { t, e } = self;
+        let none = t.bits().lit(0);
+        let (zero, one, infinity) = (t.lit(0.0), t.lit(1.0), t.lit(f64::INFINITY));
+        let (size, reach) = (t.magnitude(), e.magnitude());
+        let denormal = size.lt(t.lit(MIN_NORMAL));
+        let base = L::select(denormal, size * t.lit(16_777_216.0), size);
+        let shift = L::Word::select(denormal, none.lit(24u32.wrapping_neg()), none);
+        let great = flip_sign(t.lit(2f64.powi(100)), e.bits());
+        let power = positive_pow(base, shift, L::select(reach.same(infinity), great, e));
+        let vanishes = size.same(zero) ^ e.lt(zero);
+        let at_end = L::select(vanishes, zero, infinity);
+        let power = L::select(size.same(zero) | size.same(infinity), at_end, power);
+        let whole = e.same(e.round_to_zero());
+        let half = e * t.lit(0.5);
+        let odd = whole & !half.same(half.round_to_zero());
+        let signed = L::select(odd, flip_sign(power, t.bits()), power);
+        let imaginary = t.lt(zero) & is_finite(size) & !whole;
+        let signed = L::select(imaginary, t.lit(f64::NAN), signed);
+        let signed = L::select(t.same(t) & e.same(e), signed, t + e);
+        L::select(e.same(zero) | t.same(one), one, signed)
+    }
 }

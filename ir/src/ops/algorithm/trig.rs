@@ -6,8 +6,9 @@
 //! and its partial share everything but the choice.
 
 use super::{SIGN_BIT, constants, flip_sign, is_finite, nearest, polynomial, power_of_two};
-use crate::ops::field::{Lane, Word};
+use crate::ops::field::{Lane, Slow, Word};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
+use std::marker::PhantomData;
 
 /// π/2 as a sum of three floats; the first is what it rounds to.
 const HALF_PI: [f64; 3] = [FRAC_PI_2, -4.371139e-8, -1.7151245e-15];
@@ -151,17 +152,21 @@ struct Tangent;
 fn reduced<L: Lane, W: Of>(t: L) -> L {
     let magnitude = t.magnitude();
     let fast = W::of(t, reduce(magnitude));
-    L::rare(
-        !magnitude.lt(t.lit(CODY_WAITE)),
-        || {
-            L::select(
-                is_finite(magnitude),
-                W::of(t, reduce_large(magnitude)),
-                t.lit(f64::NAN),
-            )
-        },
-        fast,
-    )
+    let slow = Far::<L, W>(t, PhantomData);
+    L::rare(!magnitude.lt(t.lit(CODY_WAITE)), slow, fast)
+}
+
+/// The same for a great or infinite t.
+struct Far<L, W>(L, PhantomData<W>);
+
+impl<L: Lane, W: Of> Slow<L> for Far<L, W> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let t = self.0;
+        let magnitude = t.magnitude();
+        let far = W::of(t, reduce_large(magnitude));
+        L::select(is_finite(magnitude), far, t.lit(f64::NAN))
+    }
 }
 
 impl Of for Sine {

@@ -9,7 +9,8 @@ mod rows;
 
 use super::blocks::{Blocks, arguments, each_written};
 use super::calls::Calls;
-use super::rows::{Copied, FindTest, ShadowRead, Shape, Test, each, find_truth};
+use super::code::Code;
+use super::rows::{Copied, FindTest, Routines, ShadowRead, Shape, Test, each, find_truth};
 use super::step::{Act, Footprint, Lent, Place, Step};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
 use crate::level::Level;
@@ -42,10 +43,20 @@ pub(super) struct Loaded {
     pub(super) depth: usize,
 }
 
+impl Loaded {
+    /// How many steps points may wait before: where ways join, and behind calls.
+    pub(super) fn places_to_wait(&self) -> usize {
+        let acts = self.steps.iter().map(|step| step.act);
+        acts.filter(|act| matches!(act, Act::Join | Act::Call { .. }))
+            .count()
+    }
+}
+
 /// Resolves a program for a level. `uniform` tells of each word among the globals whether it is the same for all points of a chunk.
 pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded {
     let calls = Calls::of(program);
-    let mut blocks = Blocks::new(program, &calls);
+    let code = Code::new(program, &calls);
+    let mut blocks = Blocks::new(&code, &calls);
     let mut written = vec![false; program.slots as usize];
     for code in &program.code {
         each_written(program, code, |slot| written[slot as usize] = true);
@@ -70,6 +81,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
     let written_inputs: Vec<u32> = moved.map(|(_, input)| input).collect();
     let mut loader = Loader {
         program,
+        code: &code,
         level,
         uniform,
         map: homes.clone(),
@@ -79,35 +91,36 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
         held: vec![0; program.slots as usize],
         deaths: vec![0; program.slots as usize],
         in_array: std::mem::take(&mut blocks.in_array),
+        kept: std::mem::take(&mut blocks.kept),
         cells: Vec::new(),
         free_cells: Vec::new(),
         constants: HashMap::new(),
         hosts: HashMap::new(),
-        position: 0,
+        index: 0,
         out: Loaded {
             written_inputs,
             depth: calls.depth,
             ..Loaded::default()
         },
     };
-    let mut first_steps = vec![0; program.code.len() + 1];
+    let mut first_steps = vec![0; code.len() as usize + 1];
     for block in 0..blocks.count() {
         let range = blocks.range(block);
         first_steps[range.start as usize] = loader.out.steps.len() as u32;
-        loader.position = range.start;
+        loader.index = range.start;
         if blocks.targets[range.start as usize] {
             loader.emit(Act::Join, []);
         }
         let deaths = blocks.deaths(block);
-        for (position, deaths) in range.clone().zip(&deaths) {
-            loader.position = position;
-            let code = &program.code[position as usize];
+        for (index, deaths) in range.clone().zip(&deaths) {
+            loader.index = index;
+            let position = code.placed(index).position;
             match calls.leaves[position as usize] {
                 true => {
                     loader.settle_all();
                     loader.emit(Act::Leave, []);
                 }
-                false => loader.instruction(code, deaths),
+                false => loader.instruction(code.instruction(index), deaths),
             }
         }
         loader.end_block();
@@ -117,6 +130,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
 
 struct Loader<'p> {
     program: &'p Bytecode,
+    code: &'p Code<'p>,
     level: Level,
     uniform: &'p [bool],
     /// Where each slot's word is now.
@@ -131,12 +145,15 @@ struct Loader<'p> {
     /// Where each slot's word is last read, for those that are not at home.
     deaths: Vec<u32>,
     in_array: Vec<bool>,
+    /// Slots whose words those that do not run keep.
+    kept: Vec<bool>,
     /// How many slots have their words in each cell.
     cells: Vec<u32>,
     free_cells: Vec<u32>,
     constants: HashMap<u32, u32>,
     hosts: HashMap<u32, u32>,
-    position: u32,
+    /// The instruction's place in the code.
+    index: u32,
     out: Loaded,
 }
 
@@ -169,8 +186,27 @@ impl Loader<'_> {
         self.out.steps.push(Step {
             act,
             refs,
-            position: self.position,
+            position: self.code.placed(self.index).position,
         });
+    }
+
+    /// A step that goes over planes, of which it writes the first `written`.
+    fn row_step(
+        &mut self,
+        routines: Routines,
+        pattern: Pattern,
+        places: Vec<Place>,
+        written: usize,
+    ) {
+        let is_kept =
+            |place: &Place| matches!(place, Place::Own(slot) if self.kept[*slot as usize]);
+        let kept = places[..written].iter().any(is_kept);
+        let act = Act::Row {
+            routines,
+            pattern,
+            kept,
+        };
+        self.emit(act, places);
     }
 
     fn copy(&mut self, to: Place, from: Place) {
@@ -179,7 +215,7 @@ impl Loader<'_> {
             false => Shape::Varying,
         };
         let routines = each::<Copied>(self.level, shape);
-        self.emit(Act::Row(routines, Pattern::default()), [to, from]);
+        self.row_step(routines, Pattern::default(), vec![to, from], 1);
     }
 
     fn instruction(&mut self, code: &Instruction, deaths: &[u32]) {
@@ -207,11 +243,15 @@ impl Loader<'_> {
             Opcode::Loop => self.control(Act::Loop(a)),
             Opcode::Call => {
                 let function = &program.functions[a as usize];
-                self.control(Act::Call {
-                    target: function.start,
-                    elements: function.elements,
-                    steps: 1 + u64::from(b),
-                });
+                let steps = 1 + u64::from(b);
+                match self.code.placed(self.index).in_place {
+                    Some(depth) => self.emit(Act::CallInPlace { steps, depth }, []),
+                    None => self.control(Act::Call {
+                        target: function.start,
+                        elements: function.elements,
+                        steps,
+                    }),
+                }
             }
             Opcode::Return => self.control(Act::Return),
             Opcode::Unreachable => self.emit(Act::Unreachable, []),
@@ -237,10 +277,8 @@ impl Loader<'_> {
                 let from = self.map[b as usize + 1 + direction as usize];
                 self.written([a]);
                 let routines = each::<ShadowRead>(self.level, Shape::Varying);
-                self.emit(
-                    Act::Row(routines, Pattern::default()),
-                    [Place::Own(a), from],
-                );
+                let places = vec![Place::Own(a), from];
+                self.row_step(routines, Pattern::default(), places, 1);
             }
             Opcode::Difference(direction) => {
                 let from = self.place(b);
@@ -393,7 +431,7 @@ impl Loader<'_> {
         for &slot in &self.moved {
             let place = self.map[slot as usize];
             let is_away = place != self.homes[slot as usize];
-            if is_away && self.deaths[slot as usize] > self.position {
+            if is_away && self.deaths[slot as usize] > self.index {
                 self.out.lent.push(Lent {
                     slot,
                     operand: self.out.places.len() as u32,
@@ -411,14 +449,16 @@ impl Loader<'_> {
                 Act::Branch { target, .. }
                 | Act::Jump(target)
                 | Act::Loop(target)
-                | Act::Call { target, .. } => *target = first_steps[*target as usize],
+                | Act::Call { target, .. } => {
+                    *target = first_steps[self.code.index_of(*target) as usize];
+                }
                 _ => {}
             }
         }
         let entry = &self.program.functions[self.program.entry as usize];
         Loaded {
             cells: self.cells.len() as u32,
-            entry: first_steps[entry.start as usize],
+            entry: first_steps[self.code.index_of(entry.start) as usize],
             ..self.out
         }
     }

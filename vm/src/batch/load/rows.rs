@@ -71,8 +71,13 @@ impl Loader<'_> {
         let routines = self.find(op, pattern.result(), operands, false);
         let results = slots(to, pattern.result()).map(Place::Own);
         let operands = operands.iter().flat_map(|operand| operand.places());
-        let places: Vec<Place> = results.chain(operands).collect();
-        self.emit(Act::Row(routines, pattern), places);
+        let written = 1 + pattern.result().count() as usize;
+        self.row_step(
+            routines,
+            pattern,
+            results.chain(operands).collect(),
+            written,
+        );
     }
 
     /// The shadows of a row's result, if they are just those of one of its operands.

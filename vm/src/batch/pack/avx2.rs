@@ -1,9 +1,10 @@
-//! Packs of eight points with AVX2 and FMA.
+//! Packs of sixteen points, in two registers, with AVX2 and FMA.
 
-pack_types!(8);
+pack_types!(16);
+pairs!(8);
 
 /// Each function wants a processor with AVX2 and FMA.
-mod raw {
+mod one {
     use std::arch::x86_64::*;
 
     pub(super) type Floats = __m256;

@@ -1,9 +1,10 @@
-//! Packs of sixteen points with AVX-512, whose truth values are a bit each.
+//! Packs of thirty-two points, in two registers, with AVX-512, whose truth values are a bit each.
 
-pack_types!(16);
+pack_types!(32);
+pairs!(16);
 
 /// Each function wants a processor with AVX-512 F, BW, DQ and VL.
-mod raw {
+mod one {
     use std::arch::x86_64::*;
 
     pub(super) type Floats = __m512;

@@ -43,7 +43,7 @@ pub(super) trait Flags: Mask {
 macro_rules! pack_types {
     ($lanes:literal) => {
         use super::{Flags, Pack, PackWord};
-        use adumbra_ir::ops::field::{Field, Lane, Mask, Word};
+        use adumbra_ir::ops::field::{Field, Lane, Mask, Slow, Word};
         use adumbra_ir::ops::noise::numbers;
         use adumbra_ir::ops::row::Row;
         use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -167,12 +167,12 @@ macro_rules! pack_types {
                 Floats(unsafe { raw::mul_add(self.0, b.0, c.0) })
             }
             #[inline(always)]
-            fn rare(mask: Bools, slow: impl FnOnce() -> Floats, fast: Floats) -> Floats {
+            fn rare(mask: Bools, slow: impl Slow<Floats>, fast: Floats) -> Floats {
                 if mask.bits() == 0 {
                     return fast;
                 }
                 std::hint::cold_path();
-                Floats::select(mask, slow(), fast)
+                Floats::select(mask, slow.slow(), fast)
             }
             #[inline(always)]
             fn call_out(f: fn(f32, f32) -> f32, a: Floats, b: Floats) -> Floats {
@@ -272,7 +272,94 @@ macro_rules! pack_types {
     };
 }
 
-// They stand behind the macro, which they use.
+/// Makes the functions of a level from those for one register, which stand in the module `one` beside the call: a pack is two registers. What
+/// one has to wait for, the other can do meanwhile, and both share what a routine loads of constants.
+#[cfg(target_arch = "x86_64")]
+macro_rules! pairs {
+    ($lanes_of_one:literal) => {
+        mod raw {
+            use super::one;
+
+            pub(super) type Floats = [one::Floats; 2];
+            pub(super) type Words = [one::Words; 2];
+            pub(super) type Bools = [one::Bools; 2];
+
+            pairs! {
+                @each
+                add sub mul div (a: Floats, b: Floats) -> Floats;
+                neg square_root magnitude (a: Floats) -> Floats;
+                round_even round_down round_up round_to_zero (a: Floats) -> Floats;
+                mul_add (a: Floats, b: Floats, c: Floats) -> Floats;
+                lt le same (a: Floats, b: Floats) -> Bools;
+                select (m: Bools, a: Floats, b: Floats) -> Floats;
+                bits to_i32 to_u32 (a: Floats) -> Words;
+                float i32_to_float u32_to_float (a: Words) -> Floats;
+                leading_zeros word_not (a: Words) -> Words;
+                plus minus times times_high shl shr sar (a: Words, b: Words) -> Words;
+                word_and word_or word_xor (a: Words, b: Words) -> Words;
+                lt_signed lt_unsigned same_word (a: Words, b: Words) -> Bools;
+                select_word (m: Bools, a: Words, b: Words) -> Words;
+                bool_and bool_or bool_xor (a: Bools, b: Bools) -> Bools;
+                bool_not (a: Bools) -> Bools;
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn splat(x: f32) -> Floats {
+                // SAFETY: asked of the caller.
+                [unsafe { one::splat(x) }; 2]
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn splat_word(x: u32) -> Words {
+                // SAFETY: asked of the caller.
+                [unsafe { one::splat_word(x) }; 2]
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn load(from: *const u32) -> Words {
+                // SAFETY: the caller has the words of both there.
+                unsafe { [one::load(from), one::load(from.add($lanes_of_one))] }
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn store(to: *mut u32, [low, high]: Words) {
+                // SAFETY: the caller has room for the words of both there.
+                unsafe {
+                    one::store(to, low);
+                    one::store(to.add($lanes_of_one), high);
+                }
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn bool_bits([low, high]: Bools) -> u32 {
+                // SAFETY: asked of the caller.
+                unsafe { one::bool_bits(low) | one::bool_bits(high) << $lanes_of_one }
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn bools_of(bits: u32) -> Bools {
+                // SAFETY: asked of the caller.
+                unsafe { [one::bools_of(bits), one::bools_of(bits >> $lanes_of_one)] }
+            }
+        }
+    };
+    (@each) => {};
+    (@each $($name:ident)+ ($($x:ident: $ty:ident),*) -> $out:ident; $($rest:tt)*) => {
+        pairs!(@functions [$($name)+] ($($x: $ty),*) -> $out);
+        pairs!(@each $($rest)*);
+    };
+    (@functions [] $signature:tt -> $out:ident) => {};
+    (@functions [$name:ident $($rest:ident)*] ($($x:ident: $ty:ident),*) -> $out:ident) => {
+        #[inline(always)]
+        pub(super) unsafe fn $name($($x: $ty),*) -> $out {
+            // SAFETY: asked of the caller.
+            unsafe { [one::$name($($x[0]),*), one::$name($($x[1]),*)] }
+        }
+        pairs!(@functions [$($rest)*] ($($x: $ty),*) -> $out);
+    };
+}
+
+// They stand behind the macros, which they use.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]

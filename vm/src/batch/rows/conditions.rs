@@ -13,7 +13,7 @@ pub(super) trait Asked {
     ///
     /// # Safety
     /// As for [`Test`].
-    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u16;
+    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32;
 }
 
 /// Whether a row holds.
@@ -25,7 +25,7 @@ pub(super) struct Truth;
 
 impl<R: WordRow<N>, const N: usize> Asked for Holds<R, N> {
     #[inline(always)]
-    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u16 {
+    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32 {
         // SAFETY: asked of the caller.
         truth_bits::<P>(R::value(unsafe { words::<P, N>(refs, pack) }))
     }
@@ -33,23 +33,23 @@ impl<R: WordRow<N>, const N: usize> Asked for Holds<R, N> {
 
 impl<R: WordRow<N>, const N: usize> Asked for Faults<R, N> {
     #[inline(always)]
-    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u16 {
+    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32 {
         // SAFETY: asked of the caller.
-        R::faults(unsafe { words::<P, N>(refs, pack) }).bits() as u16
+        R::faults(unsafe { words::<P, N>(refs, pack) }).bits()
     }
 }
 
 impl Asked for Truth {
     #[inline(always)]
-    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u16 {
+    unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32 {
         // SAFETY: asked of the caller.
         truth_bits::<P>(unsafe { P::Words::load((*refs).pack(pack)) })
     }
 }
 
 #[inline(always)]
-fn truth_bits<P: Pack>(words: P::Words) -> u16 {
-    (!Word::same(words, words.lit(0))).bits() as u16
+fn truth_bits<P: Pack>(words: P::Words) -> u32 {
+    (!Word::same(words, words.lit(0))).bits()
 }
 
 /// References: what is asked about.
@@ -57,7 +57,7 @@ fn truth_bits<P: Pack>(words: P::Words) -> u16 {
 /// # Safety
 /// As for [`Test`].
 #[inline(always)]
-pub(super) unsafe fn test<P: Pack, A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u16) {
+pub(super) unsafe fn test<P: Pack, A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u32) {
     // SAFETY: asked of the caller.
     unsafe {
         for (i, &pack) in packs.iter().enumerate() {

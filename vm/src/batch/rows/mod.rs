@@ -1,9 +1,10 @@
 //! The routines for rows of the op table, made from the row's own value, partials and the one tangent formula, at every level.
 //!
-//! A routine goes over a list of packs. *Full* ones are made for the shapes of operands that occur, with the number of directions and
-//! the uniform operands known to the compiler; they may write whole packs. The *general* one of each row takes any shape as it runs, and leaves
+//! A routine goes over many packs. *Full* ones are made for the shapes of operands that occur, with the number of directions and
+//! the uniform operands known to the compiler; they go over runs of neighbouring packs and may write whole packs. The *general* one of each row takes any shape as it runs, and leaves
 //! the points alone that are not active. A *test* tells for which points a condition holds.
 
+use super::group::Run;
 use super::pack::{self, Flags, Pack, PackWord};
 use super::planes::Ref;
 use crate::bytecode::Pattern;
@@ -13,24 +14,24 @@ use adumbra_ir::ops::field::{Field, Word};
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::types::Direction;
 
-/// Computes whole packs, each so many bytes from the first one.
+/// Computes all points of runs of packs.
 ///
 /// # Safety
 /// The references are those of an instruction that the routine was found for, each plane has these packs, the processor has the level.
-pub(super) type Full = unsafe fn(refs: *const Ref, packs: &[u32]);
+pub(super) type Full = unsafe fn(refs: *const Ref, runs: &[Run]);
 
-/// Computes the active points of packs, one bit each, the first point's lowest. There are as many sets of active points as packs.
+/// Computes the active points of packs, each so many bytes from the first one; one bit for each point, the first point's lowest. There are as many sets of active points as packs.
 ///
 /// # Safety
 /// As for [`Full`]; the pattern is the instruction's.
 pub(super) type General =
-    unsafe fn(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
+    unsafe fn(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
 
 /// Tells for which points of each pack a condition holds, one bit each.
 ///
 /// # Safety
 /// As for [`Full`]; there is room for an answer for each pack.
-pub(super) type Test = unsafe fn(refs: *const Ref, packs: &[u32], holds: *mut u16);
+pub(super) type Test = unsafe fn(refs: *const Ref, packs: &[u32], holds: *mut u32);
 
 /// What an operand of a row is. A *dual* one has both shadows, and value and shadows are planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,17 +120,17 @@ macro_rules! level {
     ($name:ident, $packs:ident $(, #[$attribute:meta])?) => {
         #[allow(dead_code, reason = "not every level has all of them")]
         mod $name {
-            use super::{Asked, Each, Pattern, Ref, Row, WordRow, pack};
+            use super::{Asked, Each, Pattern, Ref, Row, Run, WordRow, pack};
             type P = pack::$packs::Floats;
 
             level!(@each [$(#[$attribute])?]
-                float_full::<R: Row<N>, N: usize, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
-                float_general::<R: Row<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
-                word_full::<R: WordRow<N>, N: usize, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
-                word_general::<R: WordRow<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
-                test::<A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u16);
-                each_full::<E: Each, SHAPES: u8>(refs: *const Ref, packs: &[u32]);
-                each_general::<E: Each>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u16]);
+                float_full::<R: Row<N>, N: usize, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
+                float_general::<R: Row<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
+                word_full::<R: WordRow<N>, N: usize, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
+                word_general::<R: WordRow<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
+                test::<A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u32);
+                each_full::<E: Each, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
+                each_general::<E: Each>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
             );
         }
     };
@@ -180,20 +181,43 @@ fn operand<P: Pack>(kind: Kind, words: P::Words) -> P {
     }
 }
 
-/// # Safety
-/// A pack is there.
-#[inline(always)]
-unsafe fn load<P: Pack>(from: *const u32, offset: u32) -> P::Words {
-    // SAFETY: asked of the caller.
-    unsafe { P::Words::load(from.byte_add(offset as usize)) }
+/// Does the same for each pack of runs. Written out where it stands, since closures are not always inlined where a level's features are.
+macro_rules! each_pack {
+    ($pack:ident in $runs:ident, $P:ty => $body:expr) => {
+        for run in $runs {
+            for index in 0..run.packs as usize {
+                let $pack =
+                    run.start as usize + index * (<$P as Pack>::Words::LANES * size_of::<u32>());
+                $body
+            }
+        }
+    };
 }
 
 /// # Safety
 /// A pack is there.
 #[inline(always)]
-unsafe fn store<P: Pack>(to: *mut u32, offset: u32, words: P::Words) {
+unsafe fn load<P: Pack>(from: *const u32, offset: usize) -> P::Words {
     // SAFETY: asked of the caller.
-    unsafe { words.store(to.byte_add(offset as usize)) }
+    unsafe { P::Words::load(from.byte_add(offset)) }
+}
+
+/// The first word there, for all points.
+///
+/// # Safety
+/// A pack is there.
+#[inline(always)]
+unsafe fn splat<P: Pack>(from: *const u32) -> P::Words {
+    // SAFETY: asked of the caller.
+    unsafe { load::<P>(from, 0).lit(*from) }
+}
+
+/// # Safety
+/// A pack is there.
+#[inline(always)]
+unsafe fn store<P: Pack>(to: *mut u32, offset: usize, words: P::Words) {
+    // SAFETY: asked of the caller.
+    unsafe { words.store(to.byte_add(offset)) }
 }
 
 /// Writes the active points of a pack.
@@ -204,8 +228,8 @@ unsafe fn store<P: Pack>(to: *mut u32, offset: u32, words: P::Words) {
 unsafe fn blend<P: Pack>(to: *mut u32, offset: u32, active: P::Flags, words: P::Words) {
     // SAFETY: asked of the caller.
     unsafe {
-        let old = load::<P>(to, offset);
-        store::<P>(to, offset, Word::select(active, words, old));
+        let old = load::<P>(to, offset as usize);
+        store::<P>(to, offset as usize, Word::select(active, words, old));
     }
 }
 
@@ -216,7 +240,7 @@ unsafe fn blend<P: Pack>(to: *mut u32, offset: u32, active: P::Flags, words: P::
 #[inline(always)]
 unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
     refs: *const Ref,
-    packs: &[u32],
+    runs: &[Run],
 ) {
     // SAFETY: the references are the instruction's, the planes have the packs. A result may stand where an operand stood: all of a pack is
     // read before it is written.
@@ -236,14 +260,14 @@ unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
             i += 1;
         }
         let kinds = R::INFO.operands;
-        let mut args = [operand::<P>(kinds[0], load::<P>(values[0], 0)); N];
+        let mut args = [operand::<P>(kinds[0], splat::<P>(values[0])); N];
         let mut i = 1;
         while i < N {
-            args[i] = operand(kinds[i], load::<P>(values[i], 0));
+            args[i] = operand(kinds[i], splat::<P>(values[i]));
             i += 1;
         }
         if !const { has_dual(SHAPES) } {
-            for &pack in packs {
+            each_pack!(pack in runs, P => {
                 let mut i = 0;
                 while i < N {
                     if shape(SHAPES, i) != UNIFORM {
@@ -252,11 +276,11 @@ unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
                     i += 1;
                 }
                 store::<P>(to, pack, R::value(args).bits());
-            }
+            });
             return;
         }
         let (to_x, to_y) = (place(1), place(2));
-        for &pack in packs {
+        each_pack!(pack in runs, P => {
             let (mut x, mut y) = ([None; N], [None; N]);
             let mut i = 0;
             while i < N {
@@ -275,7 +299,7 @@ unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
             store::<P>(to, pack, value.bits());
             store::<P>(to_x, pack, x.bits());
             store::<P>(to_y, pack, y.bits());
-        }
+        });
     }
 }
 
@@ -288,7 +312,7 @@ unsafe fn float_general<P: Pack, R: Row<N>, const N: usize>(
     refs: *const Ref,
     pattern: Pattern,
     packs: &[u32],
-    active: &[u16],
+    active: &[u32],
 ) {
     // SAFETY: as for `float_full`; which shadows there are is read from the pattern, as loading did.
     unsafe {
@@ -324,7 +348,7 @@ unsafe fn float_general<P: Pack, R: Row<N>, const N: usize>(
         }
         let kinds = R::INFO.operands;
         for (&pack, &active) in packs.iter().zip(active) {
-            let active = P::Flags::from_bits(u32::from(active));
+            let active = P::Flags::from_bits(active);
             let mut args = [operand::<P>(kinds[0], P::Words::load(values[0].pack(pack))); N];
             let mut i = 1;
             while i < N {
@@ -371,27 +395,33 @@ unsafe fn float_general<P: Pack, R: Row<N>, const N: usize>(
 #[inline(always)]
 unsafe fn word_full<P: Pack, R: WordRow<N>, const N: usize, const SHAPES: u8>(
     refs: *const Ref,
-    packs: &[u32],
+    runs: &[Run],
 ) {
     // SAFETY: as for `float_full`.
     unsafe {
         let to = (*refs).at;
-        let mut args = [load::<P>((*refs.add(1)).at, 0); N];
-        let mut i = 1;
+        let mut places = [to; N];
+        let mut i = 0;
         while i < N {
-            args[i] = load::<P>((*refs.add(i + 1)).at, 0);
+            places[i] = (*refs.add(i + 1)).at;
             i += 1;
         }
-        for &pack in packs {
+        let mut args = [splat::<P>(places[0]); N];
+        let mut i = 1;
+        while i < N {
+            args[i] = splat::<P>(places[i]);
+            i += 1;
+        }
+        each_pack!(pack in runs, P => {
             let mut i = 0;
             while i < N {
                 if shape(SHAPES, i) != UNIFORM {
-                    args[i] = load::<P>((*refs.add(i + 1)).at, pack);
+                    args[i] = load::<P>(places[i], pack);
                 }
                 i += 1;
             }
             store::<P>(to, pack, R::value(args));
-        }
+        });
     }
 }
 
@@ -422,12 +452,12 @@ unsafe fn word_general<P: Pack, R: WordRow<N>, const N: usize>(
     refs: *const Ref,
     _: Pattern,
     packs: &[u32],
-    active: &[u16],
+    active: &[u32],
 ) {
     // SAFETY: as for `float_full`.
     unsafe {
         for (&pack, &active) in packs.iter().zip(active) {
-            let active = P::Flags::from_bits(u32::from(active));
+            let active = P::Flags::from_bits(active);
             let value = R::value(words::<P, N>(refs.add(1), pack));
             blend::<P>((*refs).at, pack, active, value);
         }
@@ -439,18 +469,18 @@ unsafe fn word_general<P: Pack, R: WordRow<N>, const N: usize>(
 /// # Safety
 /// As for [`Full`].
 #[inline(always)]
-unsafe fn each_full<P: Pack, E: Each, const SHAPES: u8>(refs: *const Ref, packs: &[u32]) {
+unsafe fn each_full<P: Pack, E: Each, const SHAPES: u8>(refs: *const Ref, runs: &[Run]) {
     // SAFETY: as for `float_full`.
     unsafe {
         let (to, from) = ((*refs).at, (*refs.add(1)).at);
-        let first = E::each::<P>(load::<P>(from, 0));
-        for &pack in packs {
+        let first = E::each::<P>(splat::<P>(from));
+        each_pack!(pack in runs, P => {
             let words = match shape(SHAPES, 0) {
                 UNIFORM => first,
                 _ => E::each::<P>(load::<P>(from, pack)),
             };
             store::<P>(to, pack, words);
-        }
+        });
     }
 }
 
@@ -463,12 +493,12 @@ unsafe fn each_general<P: Pack, E: Each>(
     refs: *const Ref,
     _: Pattern,
     packs: &[u32],
-    active: &[u16],
+    active: &[u32],
 ) {
     // SAFETY: as for `float_full`.
     unsafe {
         for (&pack, &active) in packs.iter().zip(active) {
-            let active = P::Flags::from_bits(u32::from(active));
+            let active = P::Flags::from_bits(active);
             let words = P::Words::load((*refs.add(1)).pack(pack));
             blend::<P>((*refs).at, pack, active, E::each::<P>(words));
         }
