@@ -21,7 +21,7 @@ use single::Single;
 use std::fmt;
 use std::sync::Arc;
 
-mod neighbours;
+pub(crate) mod neighbours;
 pub(crate) mod output;
 mod parked;
 mod quad;
@@ -189,7 +189,8 @@ impl Evaluator {
     }
 
     /// Evaluates the four points of a quad, row by row from the upper left one. Those that are no `helpers` are points like any other; helpers
-    /// complete a quad at an edge. What came out is read of one of them after the other: [`show`](Evaluator::show).
+    /// complete a quad at an edge. The host is told which of the four asks ([`Host::at_point`]). What came out is read of one of them after the
+    /// other: [`show`](Evaluator::show).
     ///
     /// ```
     /// use adumbra::*;

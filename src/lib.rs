@@ -107,7 +107,7 @@ pub use globals::{
 };
 pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
-pub use origins::nan_origins;
+pub use origins::{nan_origins, nan_origins_in_quad};
 pub use program::{CannotFold, Instance, Program};
 pub use registry::{ClosureRegistry, RegistryError};
 pub use simd::{NoSimd, SIMD_VARIABLE};

@@ -1,10 +1,14 @@
 //! Where the NaNs of a point come from, found by the reference.
 
+use crate::evaluator::neighbours::Neighbours;
 use crate::evaluator::reference::point;
 use crate::globals::{PointGlobals, words_of};
 use crate::program::Instance;
 use adumbra_ir::eval::{self, Origin, Progress};
 use adumbra_ir::host::{Host, Limits};
+use adumbra_ir::quad::{Awaited, Corner, Lockstep, advance, with_host};
+use adumbra_ir::{Direction, Scalar};
+use adumbra_vm::FloatMode;
 
 /// Of each scalar of the outputs, in order, the places in the text where its value, its ddx and its ddy became NaN: the first operations on the way there
 /// that gave one though no operand was one. A derivative is what it is in the program, so it is never NaN where nobody asked for it. `None` if the program was
@@ -23,6 +27,8 @@ use adumbra_ir::host::{Host, Limits};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// Where derivatives come from quads, the point is the upper left one of its own.
+///
 /// # Panics
 /// If the globals are laid out otherwise than the program's.
 pub fn nan_origins<G: PointGlobals>(
@@ -34,6 +40,11 @@ pub fn nan_origins<G: PointGlobals>(
     let program = instance.program();
     let module = program.module()?;
     let globals = words_of(globals, program.globals());
+    if module.quad.is_some() {
+        let mut neighbours = Neighbours::new(program.globals());
+        let quad = neighbours.of(program.globals(), globals);
+        return in_quad(instance, quad, Corner::UpperLeft, limits, host);
+    }
     let options = eval::Options {
         limits,
         origins: true,
@@ -43,4 +54,107 @@ pub fn nan_origins<G: PointGlobals>(
         Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome.origins),
         _ => None,
     }
+}
+
+/// The same of one of the four points of a quad; the others are helpers. A derivative of an output is NaN because of the values that it is the
+/// difference of, where these are; between values that are infinite no operation of the text made it so.
+///
+/// ```
+/// use adumbra::*;
+/// let text = "shader s(out float o) { o = sqrt(global_value<x>); }";
+/// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
+/// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+/// let program = Compiler::new(layout).with_options(options).compile(&Sources::new("s.adu", text))?;
+/// let quad = [1.0, -1.0, 1.0, -1.0].map(|x| {
+///     let mut globals = Globals::new(program.globals());
+///     globals.set("x", x, 0.0, 0.0).map(|()| globals)
+/// });
+/// let [a, b, c, d] = quad;
+/// let (a, b, c, d) = (a?, b?, c?, d?);
+/// let instance = Instance::new(&program);
+/// let origins = nan_origins_in_quad(&instance, [&a, &b, &c, &d], Corner::UpperLeft, Limits::default(), &mut NoTextures).unwrap();
+/// let [value, ddx, ddy] = origins[0];
+/// assert!(value.is_none() && ddx.is_some() && ddy.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+/// If the program's points are not evaluated in quads, or the globals are laid out otherwise than the program's.
+pub fn nan_origins_in_quad<G: PointGlobals>(
+    instance: &Instance,
+    globals: [&G; 4],
+    corner: Corner,
+    limits: Limits,
+    host: &mut dyn Host,
+) -> Option<Vec<Origin>> {
+    let layout = instance.program().globals();
+    let globals = globals.map(|globals| words_of(globals, layout));
+    in_quad(instance, globals, corner, limits, host)
+}
+
+/// A point of the reference engine.
+struct Lane(Progress);
+
+impl Lockstep for Lane {
+    fn awaited(&self) -> Option<&Awaited> {
+        self.0.awaited()
+    }
+
+    fn is_beside(&self, other: &Lane) -> bool {
+        self.0.is_beside(&other.0)
+    }
+}
+
+fn in_quad(
+    instance: &Instance,
+    globals: [&[u32]; 4],
+    corner: Corner,
+    limits: Limits,
+    host: &mut dyn Host,
+) -> Option<Vec<Origin>> {
+    let module = instance.program().module()?;
+    let rule = module
+        .quad
+        .expect("the program's points are evaluated in quads");
+    let options = eval::Options {
+        limits,
+        origins: true,
+        ..eval::Options::default()
+    };
+    let is_helper = |other: Corner| other != corner;
+    let mode = FloatMode::enter();
+    let mut lanes = Corner::ALL.map(|corner| {
+        let point = point(globals[corner as usize], instance);
+        host.at_point(corner as usize);
+        Lane(with_host(is_helper(corner), host, |host| {
+            eval::begin(module, &point, &options, host)
+        }))
+    });
+    advance(rule, &mut lanes, |corner, lane, difference| {
+        host.at_point(corner as usize);
+        if let Progress::Pending(suspended) = lane.0.clone() {
+            lane.0 = with_host(is_helper(corner), host, |host| {
+                suspended.join(module, difference, host)
+            });
+        }
+    });
+    drop(mode);
+    let done = |lane: Lane| match lane.0 {
+        Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome),
+        _ => None,
+    };
+    let outcomes = lanes.map(done);
+    let mut origins = outcomes[corner as usize].as_ref()?.origins.clone();
+    for (scalar, result) in module.entry().results.iter().enumerate() {
+        if result.ty != Scalar::F32 {
+            continue;
+        }
+        for direction in Direction::BOTH {
+            let (first, second) = rule.neighbours(corner, direction);
+            let mut both = [first, second].into_iter();
+            let origin = both.find_map(|of| outcomes[of as usize].as_ref()?.origins[scalar][0]);
+            origins[scalar][1 + direction as usize] = origin;
+        }
+    }
+    Some(origins)
 }

@@ -310,7 +310,7 @@ pub trait Host<F = f32> {
         }
     }
 
-    /// Says which point of a batch asks from now on. Only batches say it.
+    /// Says which point of a batch asks from now on, or which of 0 to 3 of a quad that is evaluated by itself. Only batches and quads say it.
     fn at_point(&mut self, point: usize) {
         let _ = point;
     }

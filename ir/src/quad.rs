@@ -67,6 +67,15 @@ impl Quad {
         Quad::Coarse(Corner::LowerRight),
     ];
 
+    /// The two points whose difference, second minus first, is the derivative at a point.
+    pub const fn neighbours(self, own: Corner, direction: Direction) -> (Corner, Corner) {
+        let corner = match self {
+            Quad::Fine => own,
+            Quad::Coarse(corner) => corner,
+        };
+        corner.neighbours(direction)
+    }
+
     /// The derivative at each point from the values at all of them, in the order of [`Corner::ALL`]: right minus left, lower minus upper,
     /// one subtraction in `f32`, and no negative zero. A point that is not there, having been stopped, has no value; a derivative that
     /// would need it is 0.
@@ -82,11 +91,7 @@ impl Quad {
     /// ```
     pub fn difference(self, direction: Direction, values: [Option<f32>; 4]) -> [f32; 4] {
         Corner::ALL.map(|own| {
-            let corner = match self {
-                Quad::Fine => own,
-                Quad::Coarse(corner) => corner,
-            };
-            let (first, second) = corner.neighbours(direction);
+            let (first, second) = self.neighbours(own, direction);
             match (values[first as usize], values[second as usize]) {
                 (Some(first), Some(second)) => read_shadow(second - first),
                 _ => 0.0,

@@ -10,16 +10,16 @@ pub(super) const HELPERS: [bool; 4] = [false, true, true, true];
 
 /// Room for the globals of three neighbours.
 #[derive(Default)]
-pub(super) struct Neighbours([Box<[u32]>; 3]);
+pub(crate) struct Neighbours([Box<[u32]>; 3]);
 
 impl Neighbours {
-    pub(super) fn new(layout: &GlobalsLayout) -> Neighbours {
+    pub(crate) fn new(layout: &GlobalsLayout) -> Neighbours {
         let words = layout.size() / 4;
         Neighbours([(); 3].map(|()| vec![0; words].into_boxed_slice()))
     }
 
     /// The globals of the whole quad.
-    pub(super) fn of<'a>(
+    pub(crate) fn of<'a>(
         &'a mut self,
         layout: &GlobalsLayout,
         globals: &'a [u32],

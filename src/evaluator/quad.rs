@@ -91,6 +91,7 @@ impl QuadMachine {
         self.shown = Corner::UpperLeft;
         for at in 0..4 {
             let point = &mut self.points[at];
+            host.at_point(at);
             self.outcomes[at] = with_host(helpers[at], host, |host| match point {
                 Lane::Reference(point) => point.run(instance, globals[at], host),
                 Lane::Point(point) => point.run(globals[at], instance.inputs(), host),
@@ -110,6 +111,7 @@ impl QuadMachine {
         let at = points.position(Lane::is_asking);
         let at = at.expect("a point waits");
         let point = &mut self.points[at];
+        host.at_point(at);
         self.outcomes[at] = with_host(self.helpers[at], host, |host| match point {
             Lane::Reference(point) => point.answer(program, texel, host),
             Lane::Point(point) => point.answer(texel, host),
@@ -138,6 +140,7 @@ impl QuadMachine {
         let (helpers, outcomes) = (self.helpers, &mut self.outcomes);
         advance(self.rule, &mut self.points, |corner, point, difference| {
             let at = corner as usize;
+            host.at_point(at);
             outcomes[at] = with_host(helpers[at], host, |host| match point {
                 Lane::Reference(point) => point.join(program, difference, host),
                 Lane::Point(point) => point.join(difference, host),

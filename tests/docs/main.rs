@@ -11,11 +11,13 @@
 //! text, sh, toml   an illustration, not run
 //! ```
 //!
-//! In what is printed, `[..]` stands for anything in one line. `ADUMBRA_BLESS=1 cargo test --test docs` writes down what happens.
+//! In what is printed, `[..]` stands for anything in one line. A picture of the page is the file that one of its commands writes under that name.
+//! `ADUMBRA_BLESS=1 cargo test --test docs` writes down what happens.
 
 mod claims;
 mod errors;
 mod page;
+mod pictures;
 mod replay;
 
 use std::path::{Path, PathBuf};
@@ -60,6 +62,7 @@ fn what_pages_show_is_what_happens() {
         let text = std::fs::read_to_string(&path).expect("a page is text");
         let replayed = replay::replay(&name(&path), &text);
         wrong.extend(replayed.complaints);
+        wrong.extend(pictures::complaints(&path, &text, &replayed.folder));
         if blesses() && replayed.text != text {
             std::fs::write(&path, &replayed.text).expect("the page can be written");
         } else {

@@ -73,6 +73,15 @@ pub(crate) fn links(page: &str) -> Vec<String> {
     Parser::new(page).filter_map(link).collect()
 }
 
+/// Where the pictures of a page are.
+pub(crate) fn pictures(page: &str) -> Vec<String> {
+    let picture = |event| match event {
+        Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url.to_string()),
+        _ => None,
+    };
+    Parser::new(page).filter_map(picture).collect()
+}
+
 /// Where two versions of a page part, for people.
 pub(crate) fn difference(name: &str, now: &str, then: &str) -> Option<String> {
     let at = now

@@ -11,6 +11,8 @@ pub(crate) struct Replayed {
     pub(crate) text: String,
     /// What is wrong with it whatever is printed.
     pub(crate) complaints: Vec<String>,
+    /// Where its commands were run, with what they wrote.
+    pub(crate) folder: PathBuf,
 }
 
 /// Runs the blocks of a page, in an empty folder of its own.
@@ -31,7 +33,11 @@ pub(crate) fn replay(name: &str, page: &str) -> Replayed {
         }
     }
     text.push_str(&page[done..]);
-    Replayed { text, complaints }
+    Replayed {
+        text,
+        complaints,
+        folder,
+    }
 }
 
 /// What the block should hold.

@@ -46,10 +46,9 @@ fn options_are_checked() {
         ("--scale 0", "greater than 0"),
         ("--scale nan", "greater than 0"),
         ("--time 1 -g time=2", "given twice"),
-        ("--derivatives quad-fine", "not drawn by quads yet"),
         (
-            "--derivatives quad-coarse --engine point",
-            "not drawn by quads yet",
+            "--derivatives quad-fine --coarse upper-left",
+            "which neighbours `--derivatives quad-coarse` takes",
         ),
         ("--arg gains=2", "only `gain`"),
         ("--output x", "no output `x` can be shown, only `o`"),

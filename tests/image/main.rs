@@ -4,6 +4,7 @@
 mod command;
 mod errors;
 mod pixels;
+mod quads;
 mod textures;
 mod views;
 mod watch;

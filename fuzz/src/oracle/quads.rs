@@ -33,7 +33,7 @@ pub struct QuadMix {
     pub differences: usize,
     /// Quads that were run.
     pub quads: usize,
-    /// Quads that waited for a texture.
+    /// Quads that waited for a texture and went on elsewhere.
     pub waited: usize,
     /// Points that were stopped.
     pub stopped: usize,
@@ -174,11 +174,7 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
         let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);
         let found = observe_together(&compiled, &setup, &points, &helpers, waits, mix);
         let found = found.map_err(|what| report(None, what))?;
-        for (i, (alone, (found, extent))) in alone.iter().zip(&found).enumerate() {
-            let mut alone = alone.clone();
-            if *extent == Asked::Unknown {
-                (alone.requests, alone.messages) = (found.requests.clone(), found.messages.clone());
-            }
+        for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
             if let Some(difference) = alone.difference(found, Extent::All) {
                 let what =
                     format!("point and batch of {width} in quads, {level}, {rule:?}: {difference}");
@@ -241,13 +237,6 @@ fn observe_alone(
     Ok(all)
 }
 
-/// Whether it is known what a point asked and said: not of one that went on elsewhere, where nobody says which of four it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    Known,
-    Unknown,
-}
-
 /// What a program shows at points that run in chunks.
 fn observe_together(
     program: &Arc<adumbra::Program>,
@@ -256,7 +245,7 @@ fn observe_together(
     helpers: &[bool],
     waits: u64,
     mix: &mut QuadMix,
-) -> Result<Vec<(Observed, Asked)>, String> {
+) -> Result<Vec<Observed>, String> {
     let instance = Instance::new(program);
     let mut evaluator = BatchEvaluator::with(&instance, setup).map_err(|no| no.to_string())?;
     let single = Evaluator::with(&instance, Engine::Point, setup.limits);
@@ -294,27 +283,30 @@ fn observe_together(
             }
             mix.waited += 1;
             let parked = evaluator.park(point).map_err(|no| no.to_string())?;
-            let mut nobody = Recorders::new(1, waits);
-            let outcome = single.resume(parked, texel(&request), &mut nobody);
+            let mut four = Recorders::new(4, waits);
+            let before = host.points[first + quad..][..4].iter_mut();
+            four.points = before.map(std::mem::take).collect();
+            let outcome = single.resume(parked, texel(&request), &mut four);
             let mut outcome = outcome.map_err(|no| no.to_string())?;
             while outcome == Outcome::Pending {
                 let request = *single.request().ok_or("nothing is asked")?;
-                outcome = single.answer(texel(&request), &mut nobody);
+                outcome = single.answer(texel(&request), &mut four);
             }
             for corner in Corner::ALL {
                 single.show(corner);
-                elsewhere.push((quad + corner as usize, shown(&single, &Recorder::default())));
+                let textures = &four.points[corner as usize];
+                elsewhere.push((quad + corner as usize, shown(&single, textures)));
             }
         }
         for point in 0..count {
             let there = elsewhere.iter().position(|&(other, _)| other == point);
             all.push(match there {
-                Some(at) => (elsewhere.swap_remove(at).1, Asked::Unknown),
+                Some(at) => elsewhere.swap_remove(at).1,
                 None => {
                     let textures = &host.points[first + point];
                     let faults = evaluator.faults(point);
                     let outputs = evaluator.outputs(point, &mut room);
-                    (shown_words(outputs, textures, faults), Asked::Known)
+                    shown_words(outputs, textures, faults)
                 }
             });
         }

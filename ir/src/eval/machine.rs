@@ -91,10 +91,13 @@ impl<'a, F: Number> Machine<'a, F> {
 
     /// From the difference at which the point waits.
     pub(super) fn join(mut self, difference: F) -> Ended<F> {
-        let InstKind::Difference(_) = self.inst().kind else {
+        let inst = self.inst();
+        let InstKind::Difference(_) = inst.kind else {
             panic!("the module is not the one that the evaluation began with");
         };
-        self.finish(smallvec![Slot::float(difference, [F::default(); 2])]);
+        let args = self.read(&inst.args);
+        let difference = Slot::float(difference, [F::default(); 2]);
+        self.give(inst, &args, smallvec![difference]);
         self.go_on(Ok(()))
     }
 

@@ -6,11 +6,14 @@ use super::grid::{Grid, Planes};
 use super::host::TileHost;
 use super::shown::Shown;
 use super::textures::Textures;
+use super::tile::Tile;
 use super::view::Seen;
 use crate::checker::Interrupt;
 use crate::outcome::{Failure, Outcome};
 use crate::setup::Setup;
-use adumbra::{BatchEvaluator, BatchSetup, Engine, Evaluator, Faults, Globals, Instance, Part};
+use adumbra::{
+    BatchEvaluator, BatchSetup, Corner, Engine, Evaluator, Faults, Globals, Instance, Part,
+};
 use indicatif::ProgressBar;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,11 +45,20 @@ pub struct Drawn {
     pub said: Said,
 }
 
-/// Draws all pixels, in tiles of so many to a side.
+impl Job<'_> {
+    /// Whether derivatives come from neighbours.
+    fn is_in_quads(&self) -> bool {
+        self.instance.program().quad().is_some()
+    }
+}
+
+/// Draws all pixels, in tiles of so many to a side; one more, if quads would not be whole.
 ///
 /// # Errors
 /// If the engine cannot run the program, or somebody pressed Ctrl-C.
 pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
+    let in_quads = job.is_in_quads();
+    let tile = tile.next_multiple_of(if in_quads { 2 } else { 1 });
     let size = job.grid.size();
     let (width, height) = (size.width() as usize, size.height() as usize);
     let across = width.div_ceil(tile);
@@ -64,15 +76,14 @@ pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
             if index >= tiles || job.interrupt.is_pressed() {
                 return Ok(());
             }
-            let (left, top) = (index % across * tile, index / across * tile);
-            let rows = top..height.min(top + tile);
-            let pixels =
-                rows.flat_map(|y| (left..width.min(left + tile)).map(move |x| y * width + x));
-            let pixels: Vec<usize> = pixels.collect();
-            let part = brush.draw(&pixels);
+            let corner = [index % across * tile, index / across * tile];
+            let tile = Tile::new(size, corner, tile, in_quads);
+            let part = brush.draw(&tile);
             let mut drawn = drawn.lock().expect("no thread panics");
-            for (&pixel, seen) in pixels.iter().zip(part.pixels) {
-                drawn.pixels[pixel] = seen;
+            for (&pixel, seen) in tile.pixels.iter().zip(part.pixels) {
+                if let Some(pixel) = pixel {
+                    drawn.pixels[pixel] = seen;
+                }
             }
             drawn.stopped.extend(part.stopped);
             drawn.faults.merge(part.faults);
@@ -103,7 +114,8 @@ struct Brush<'a> {
 /// An engine, and the room for its points.
 enum Means {
     Batch(Box<BatchEvaluator>),
-    Single(Box<Evaluator>, Globals),
+    /// The globals of one point, or of a quad.
+    Single(Box<Evaluator>, Vec<Globals>),
 }
 
 /// What an engine says of the points of a tile: of the output that is shown, the words of value, ddx and ddy of each channel.
@@ -122,25 +134,30 @@ impl<'a> Brush<'a> {
             }
             _ => {
                 let evaluator = job.setup.evaluator(job.instance)?;
-                Means::Single(Box::new(evaluator), job.grid.globals())
+                let points = if job.is_in_quads() { 4 } else { 1 };
+                Means::Single(Box::new(evaluator), vec![job.grid.globals(); points])
             }
         };
         Ok(Brush { job, engine })
     }
 
-    /// Draws these pixels.
-    fn draw(&mut self, pixels: &[usize]) -> Drawn {
+    /// Draws these pixels; what is seen of helpers counts for nothing.
+    fn draw(&mut self, tile: &Tile) -> Drawn {
         let job = self.job;
-        let planes = job.grid.planes(pixels.iter().copied());
+        let pixels = &tile.pixels;
+        let planes = job.grid.planes(&tile.places);
         let mut host = TileHost::new(job.textures, job.interrupt, pixels);
         let mut words: Words = Default::default();
         let mut drawn = Drawn::default();
         let mut meet = |point: usize, faults: &Faults| {
+            let Some(pixel) = pixels[point] else {
+                return;
+            };
             if !faults.is_empty() {
-                drawn.faults.add(pixels[point], faults);
+                drawn.faults.add(pixel, faults);
             }
             if faults.stopped().is_some() {
-                drawn.stopped.push(pixels[point]);
+                drawn.stopped.push(pixel);
             }
         };
         for part in &mut words {
@@ -148,22 +165,36 @@ impl<'a> Brush<'a> {
         }
         match &mut self.engine {
             Means::Batch(evaluator) => {
-                chunks(job, evaluator, &planes, &mut host, &mut words, &mut meet);
+                let helpers = tile.helpers();
+                chunks(
+                    job, evaluator, &planes, &helpers, &mut host, &mut words, &mut meet,
+                );
             }
             Means::Single(evaluator, globals) => {
-                for point in 0..pixels.len() {
-                    job.grid.point(&planes, point, globals);
-                    host.begin(point, job.setup.patience);
-                    evaluator.evaluate(globals, &mut host);
-                    let given = &evaluator.words()[3 * job.shown.first..];
-                    for (part, channels) in words.iter_mut().enumerate() {
-                        for (channel, plane) in
-                            channels[..job.shown.channels].iter_mut().enumerate()
-                        {
-                            plane[point] = given[3 * channel + part];
-                        }
+                for first in (0..pixels.len()).step_by(globals.len()) {
+                    for (point, globals) in (first..).zip(&mut *globals) {
+                        job.grid.point(&planes, point, globals);
                     }
-                    meet(point, evaluator.faults());
+                    host.begin(first, job.setup.patience);
+                    if let [a, b, c, d] = &globals[..] {
+                        let helpers = std::array::from_fn(|at| pixels[first + at].is_none());
+                        evaluator.evaluate_quad([a, b, c, d], helpers, &mut host);
+                    } else {
+                        evaluator.evaluate(&globals[0], &mut host);
+                    }
+                    for (point, corner) in (first..).zip(Corner::ALL).take(globals.len()) {
+                        if globals.len() > 1 {
+                            evaluator.show(corner);
+                        }
+                        let given = &evaluator.words()[3 * job.shown.first..];
+                        for (part, channels) in words.iter_mut().enumerate() {
+                            let channels = channels[..job.shown.channels].iter_mut();
+                            for (channel, plane) in channels.enumerate() {
+                                plane[point] = given[3 * channel + part];
+                            }
+                        }
+                        meet(point, evaluator.faults());
+                    }
                 }
             }
         }
@@ -185,6 +216,7 @@ fn chunks(
     job: &Job<'_>,
     evaluator: &mut BatchEvaluator,
     planes: &Planes,
+    helpers: &[bool],
     host: &mut TileHost<'_>,
     words: &mut Words,
     meet: &mut dyn FnMut(usize, &Faults),
@@ -194,8 +226,11 @@ fn chunks(
     let width = evaluator.width();
     for first in (0..points).step_by(width) {
         let count = width.min(points - first);
-        host.begin(first, job.setup.patience);
-        evaluator.evaluate(&globals, first, count, host);
+        host.begin(0, job.setup.patience);
+        match job.is_in_quads() {
+            true => evaluator.evaluate_quads(&globals, first, &helpers[first..][..count], host),
+            false => evaluator.evaluate(&globals, first, count, host),
+        }
         for (part, channels) in Part::ALL.into_iter().zip(&mut *words) {
             for (channel, plane) in channels[..job.shown.channels].iter_mut().enumerate() {
                 let to = &mut plane[first..first + count];
@@ -213,12 +248,22 @@ fn chunks(
 mod tests {
     use super::*;
     use crate::args::{Cli, Command};
-    use adumbra::{Compiler, Sources};
+    use adumbra::{Compiler, Derivatives, Quad, Sources};
     use adumbra_image::Size;
     use clap::Parser;
 
     #[test]
     fn tiles_of_any_size_make_one_picture() {
+        for derivatives in [
+            Derivatives::Dual,
+            Derivatives::Quad(Quad::Fine),
+            Derivatives::Quad(Quad::Coarse(Corner::LowerRight)),
+        ] {
+            make_one_picture(derivatives);
+        }
+    }
+
+    fn make_one_picture(derivatives: Derivatives) {
         let text = "shader s(out float4 c) { float2 p = global_value<pixel>; float x = p.x;
             while (x > 3) x = x * 0.5 - 1;
             c = float4(p.x, p.y, x, fwidth(x * p.y)); }";
@@ -229,7 +274,8 @@ mod tests {
         let mut setup = Setup::new(&args.compile).expect("it is fine");
         let size = Size::new(70, 41).expect("it has pixels");
         let grid = Grid::new(&mut setup, size, 0.0, false).expect("few globals");
-        let compiler = Compiler::new(setup.layout.clone());
+        setup.options.derivatives = derivatives;
+        let compiler = Compiler::new(setup.layout.clone()).with_options(setup.options.clone());
         let program = compiler
             .compile(&Sources::new("s.adu", text))
             .expect("it is fine");

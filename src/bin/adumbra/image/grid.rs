@@ -213,17 +213,11 @@ impl Grid {
         Ok(self)
     }
 
-    /// Where the middle of a pixel is.
-    fn middle(&self, pixel: usize) -> [f64; 2] {
-        let width = self.size.width() as usize;
-        [pixel % width, pixel / width].map(|i| i as f64 + 0.5)
-    }
-
-    /// The moving words at these pixels, numbered row by row.
-    pub fn planes(&self, pixels: impl Iterator<Item = usize>) -> Planes {
-        let mut planes: Planes = vec![Vec::new(); self.moving.len()];
-        for pixel in pixels {
-            let [x, y] = self.middle(pixel);
+    /// The moving words at pixels of these columns and rows, which may lie beyond the picture.
+    pub fn planes(&self, places: &[[usize; 2]]) -> Planes {
+        let mut planes: Planes = vec![Vec::with_capacity(places.len()); self.moving.len()];
+        for place in places {
+            let [x, y] = place.map(|i| i as f64 + 0.5);
             let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
             for (moving, plane) in self.moving.iter().zip(&mut planes) {
                 plane.push(match moving.by {

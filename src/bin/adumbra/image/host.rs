@@ -11,8 +11,11 @@ use std::time::{Duration, Instant};
 pub struct TileHost<'a> {
     textures: &'a Textures,
     interrupt: &'a Interrupt,
-    /// The pixels of the tile, by the numbers of its points.
-    pixels: &'a [usize],
+    /// The pixels of the tile, by the numbers of its points; nothing for helpers.
+    pixels: &'a [Option<usize>],
+    /// The point that the engine calls its first one.
+    first: usize,
+    /// The one that asks.
     point: usize,
     /// Of each point, the greatest level of its requests; less than 0 without any.
     pub levels: Vec<f32>,
@@ -25,12 +28,13 @@ impl<'a> TileHost<'a> {
     pub fn new(
         textures: &'a Textures,
         interrupt: &'a Interrupt,
-        pixels: &'a [usize],
+        pixels: &'a [Option<usize>],
     ) -> TileHost<'a> {
         TileHost {
             textures,
             interrupt,
             pixels,
+            first: 0,
             point: 0,
             levels: vec![super::view::NO_LEVEL; pixels.len()],
             said: Said::default(),
@@ -38,9 +42,9 @@ impl<'a> TileHost<'a> {
         }
     }
 
-    /// Gives the points that come next so much time.
-    pub fn begin(&mut self, point: usize, patience: Option<Duration>) {
-        self.point = point;
+    /// Gives the points that come next so much time; that is the one that the engine calls its first.
+    pub fn begin(&mut self, first: usize, patience: Option<Duration>) {
+        (self.first, self.point) = (first, first);
         self.deadline = patience.map(|patience| Instant::now() + patience);
     }
 }
@@ -52,12 +56,18 @@ impl Host for TileHost<'_> {
         Sampled::Ready(self.textures.sample(request))
     }
 
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        Sampled::Ready(self.textures.sample(request))
+    }
+
     fn at_point(&mut self, point: usize) {
-        self.point = point;
+        self.point = self.first + point;
     }
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
-        self.said.add(self.pixels[self.point], message, args);
+        if let Some(pixel) = self.pixels[self.point] {
+            self.said.add(pixel, message, args);
+        }
     }
 
     fn is_cancelled(&mut self) -> bool {

@@ -10,6 +10,7 @@ mod save;
 mod shown;
 mod surface;
 mod textures;
+mod tile;
 mod view;
 mod watch;
 
@@ -70,13 +71,12 @@ fn render(
         compile: &args.compile,
     };
     let (program, sources) = load(&wanted, &setup)?;
-    if program.quad().is_some() {
-        return Err(Failure::usage(
-            "pictures are not drawn by quads yet: `--derivatives dual` has the derivatives of each pixel",
-        ));
-    }
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
-    if derivs && program.module().is_none() && program.stats().lanes == 0 {
+    if derivs
+        && program.module().is_none()
+        && program.stats().lanes == 0
+        && program.quad().is_none()
+    {
         report::message(
             "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
         );

@@ -2,20 +2,32 @@
 
 use super::draw::Job;
 use super::host::TileHost;
+use super::tile::Tile;
 use super::view::{BAD_DERIVATIVE, NAN};
-use adumbra::{Sources, Span, nan_origins};
+use adumbra::{Corner, Globals, Sources, Span, nan_origins, nan_origins_in_quad};
 
 /// For the first pixel that is NaN, or whose derivative is: which part of the output it is, and the place in the text where it became NaN.
 pub fn first(job: &Job<'_>, sources: &Sources, pixels: &[[f32; 4]]) -> Option<String> {
     let first = |verdict| pixels.iter().position(|pixel| pixel[0] == verdict);
     let pixel = first(NAN).or_else(|| first(BAD_DERIVATIVE))?;
-    let planes = job.grid.planes([pixel].into_iter());
-    let mut globals = job.grid.globals();
-    job.grid.point(&planes, 0, &mut globals);
-    let at = [pixel];
-    let mut host = TileHost::new(job.textures, job.interrupt, &at);
+    let in_quads = job.instance.program().quad().is_some();
+    let (tile, at) = Tile::around(job.grid.size(), pixel, in_quads);
+    let planes = job.grid.planes(&tile.places);
+    let globals = (0..tile.places.len()).map(|at| {
+        let mut globals = job.grid.globals();
+        job.grid.point(&planes, at, &mut globals);
+        globals
+    });
+    let globals: Vec<Globals> = globals.collect();
+    let mut host = TileHost::new(job.textures, job.interrupt, &tile.pixels);
     host.begin(0, job.setup.patience);
-    let origins = nan_origins(job.instance, &globals, job.setup.limits, &mut host)?;
+    let (instance, limits) = (job.instance, job.setup.limits);
+    let origins = match &globals[..] {
+        [a, b, c, d] => {
+            nan_origins_in_quad(instance, [a, b, c, d], Corner::ALL[at], limits, &mut host)
+        }
+        others => nan_origins(instance, &others[at], limits, &mut host),
+    }?;
     let shown = &origins[job.shown.first..][..job.shown.channels];
     let mut parts = [(0, ""), (1, "ddx of "), (2, "ddy of ")].into_iter();
     let (what, span) = parts.find_map(|(part, what)| {
