@@ -10,7 +10,7 @@ use adumbra_frontend::ast;
 use adumbra_frontend::check::Given;
 use adumbra_frontend::check::tree::FunctionId;
 use adumbra_frontend::{Interner, lower};
-use adumbra_ir::passes::{self, Derivatives, FunctionReport, Origins, PassOptions};
+use adumbra_ir::passes::{self, AtDivergence, Derivatives, FunctionReport, Origins, PassOptions};
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Diagnostic, FileId, Module};
 use front::{fail_on_error, parse};
@@ -57,6 +57,8 @@ pub struct Options {
     pub shader: Option<String>,
     /// Where derivatives come from.
     pub derivatives: Derivatives,
+    /// What becomes of those that come from quads where their points may have parted.
+    pub at_divergence: AtDivergence,
     /// One body for each function, which serves the demands of all its callers: the SORT post's way, to be measured against.
     pub merge_demand: bool,
     /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake.
@@ -341,9 +343,11 @@ impl Compiler {
     /// What is to be said about the derivatives of a module that was lowered.
     pub(crate) fn findings(&self, module: &Module) -> Vec<Diagnostic> {
         match self.options.derivatives {
-            Derivatives::Quad(rule) => passes::quads(module.clone(), rule)
-                .err()
-                .unwrap_or_default(),
+            Derivatives::Quad(rule) => {
+                passes::quads(module.clone(), rule, self.options.at_divergence)
+                    .err()
+                    .unwrap_or_default()
+            }
             _ => self.origins(module).warnings,
         }
     }
@@ -351,7 +355,7 @@ impl Compiler {
     /// A lowered module as passes take it.
     fn derived(&self, module: Module) -> Result<Module, Vec<Diagnostic>> {
         match self.options.derivatives {
-            Derivatives::Quad(rule) => passes::quads(module, rule),
+            Derivatives::Quad(rule) => passes::quads(module, rule, self.options.at_divergence),
             Derivatives::Dual | Derivatives::Off => Ok(module),
         }
     }

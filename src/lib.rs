@@ -81,7 +81,7 @@ pub use adumbra_ir::message::Message;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
 pub use adumbra_ir::module::{Input, MessageId, Output, TextureId};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
-pub use adumbra_ir::passes::{Derivatives, FunctionReport, PASSES, ValueReport};
+pub use adumbra_ir::passes::{AtDivergence, Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::quad::{Corner, Quad};
 pub use adumbra_ir::{
     Code, Diagnostic, Direction, FileId, Label, Lanes, Module, Op, Scalar, Severity, Span, Type,

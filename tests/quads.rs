@@ -1,9 +1,9 @@
 //! Derivatives from neighbours: what GPUs compute, what is refused, and that all engines agree on it.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Corner, Derivatives, Engine, Evaluator,
-    Findings, Globals, GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures, Options,
-    Outcome, Part, Program, Quad, SampleRequest, Sampled, Sources, Type,
+    AtDivergence, BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Corner, Derivatives, Engine,
+    Evaluator, Findings, Globals, GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures,
+    Options, Outcome, Part, Program, Quad, SampleRequest, Sampled, Sources, Type,
 };
 use adumbra_fuzz::campaign::run_quads;
 use adumbra_fuzz::oracle::batch::At;
@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Point, Engine::Batch];
 
-fn compiler(rule: Quad) -> Compiler {
+fn compiler(rule: Quad, at_divergence: AtDivergence) -> Compiler {
     let layout = GlobalsLayout::new().with("x", Type::FLOAT);
     let layout = layout.and_then(|layout| layout.with("y", Type::FLOAT));
     let options = Options {
         derivatives: Derivatives::Quad(rule),
+        at_divergence,
         output_derivatives: true,
         ..Options::default()
     };
@@ -23,7 +24,12 @@ fn compiler(rule: Quad) -> Compiler {
 }
 
 fn compiled(text: &str, rule: Quad) -> Result<Arc<Program>, Findings> {
-    compiler(rule).compile(&Sources::new("quads.adu", text))
+    compiler(rule, AtDivergence::Refuse).compile(&Sources::new("quads.adu", text))
+}
+
+/// The same with divergent derivatives taken by all points.
+fn compiled_live(text: &str, rule: Quad) -> Result<Arc<Program>, Findings> {
+    compiler(rule, AtDivergence::Live).compile(&Sources::new("quads.adu", text))
 }
 
 /// A shader whose output `o` is an expression of `x` and `y`.
@@ -231,9 +237,9 @@ fn a_neighbour_that_is_stopped_gives_no_difference_and_its_faults_stay_its_own()
     }
 }
 
-/// Whether a shader's body is refused, all for derivatives in divergent flow.
-fn is_refused(body: &str) -> bool {
-    let text = format!(
+/// A shader of this body.
+fn with_body(body: &str) -> String {
+    format!(
         "texture2d wood;
         float edge(float t) {{ return fwidth(t); }}
         float one(float t) {{ return 1.0; }}
@@ -241,8 +247,13 @@ fn is_refused(body: &str) -> bool {
         float plain(float t) {{ if (t > 0.0) return 1.0; return t; }}
         shader s(float k, int n, bool b, out float o) {{
             float x = global_value<x>; float y = global_value<y>; {body} }}"
-    );
-    match compiled(&text, Quad::Fine) {
+    )
+}
+
+/// Whether a shader's body is refused, all for derivatives in divergent flow.
+fn is_refused(body: &str, at_divergence: AtDivergence) -> bool {
+    let sources = Sources::new("quads.adu", with_body(body));
+    match compiler(Quad::Fine, at_divergence).compile(&sources) {
         Ok(_) => false,
         Err(found) => {
             for diagnostic in found.diagnostics.iter().filter(|d| d.is_error()) {
@@ -286,7 +297,7 @@ fn derivatives_where_points_may_part_are_refused() {
         "if (texture2d_sample_alpha<wood>(x, y) > 0.5) o = ddx(x);",
         "if (ddx(x * x) > 3.0) o = ddx(y);",
     ] {
-        assert!(is_refused(body), "{body}");
+        assert!(is_refused(body, AtDivergence::Refuse), "{body}");
     }
 }
 
@@ -315,7 +326,189 @@ fn derivatives_where_points_stay_together_are_not_refused() {
         "if (x > 0.5) o = texture2d_sample_level<wood>(x, y, 0.0).x;",
         "float2 d = float2(ddx(x), ddy(x)); if (x > 0.5) o = texture2d_sample_grad<wood>(x, y, d.x, 0.0, d.y, 0.0).x;",
     ] {
-        assert!(!is_refused(body), "{body}");
+        assert!(!is_refused(body, AtDivergence::Refuse), "{body}");
+    }
+}
+
+#[test]
+fn live_branches_give_what_is_taken_before_them() {
+    for (body, before) in [
+        (
+            "o = y; if (x > 9.0) o = ddx(x * x);",
+            "float d = ddx(x * x); o = y; if (x > 9.0) o = d;",
+        ),
+        (
+            "if (x > 9.0) o = ddx(x * x); else o = ddy(y * y) + x;",
+            "float d = ddx(x * x); float e = ddy(y * y); if (x > 9.0) o = d; else o = e + x;",
+        ),
+        (
+            "if (x > 8.0) { float t = x * y; if (y > 3.0) o = ddx(t * t); else o = t; o += ddy(t); }",
+            "float t = x * y; float d = ddx(t * t); float e = ddy(t); if (x > 8.0) { if (y > 3.0) o = d; else o = t; o += e; }",
+        ),
+        (
+            "o = x > 9.0 && ddx(x * y) > 3.0 ? fwidth(y * y) : 1.0;",
+            "float d = ddx(x * y); float w = fwidth(y * y); o = x > 9.0 && d > 3.0 ? w : 1.0;",
+        ),
+        (
+            "if (x > 9.0) o = edge(x * x); else o = 2.0;",
+            "float w = edge(x * x); if (x > 9.0) o = w; else o = 2.0;",
+        ),
+        (
+            "int m = 3; if (x > 9.0) m = ddx(x * x) > 18.5 ? 7 : 5; o = m;",
+            "float d = ddx(x * x); int m = 3; if (x > 9.0) m = d > 18.5 ? 7 : 5; o = m;",
+        ),
+        // A condition that nobody parts by stays a branch.
+        (
+            "if (x > 9.0) { if (b) o = ddx(x * x); else o = x; }",
+            "float d = b ? ddx(x * x) : x; if (x > 9.0) o = d;",
+        ),
+    ] {
+        assert!(is_refused(body, AtDivergence::Refuse), "{body}");
+        for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+            let live = compiled_live(&with_body(body), rule).unwrap();
+            let plain = compiled(&with_body(before), rule).unwrap();
+            let [live, plain] = [live, plain].map(|p| quad_at(&p, engine, 8.5, 2.5));
+            assert_eq!(live, plain, "{body}");
+        }
+    }
+}
+
+/// Two texts of a random shader: with branches around what is computed, and with both arms before a choice.
+struct Twins {
+    lot: u64,
+    names: u32,
+    branches: usize,
+    values: Vec<String>,
+}
+
+impl Twins {
+    fn below(&mut self, n: usize) -> usize {
+        self.lot = self.lot.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        (self.lot >> 33) as usize % n
+    }
+
+    fn value(&mut self) -> String {
+        let at = self.below(self.values.len());
+        self.values[at].clone()
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("v{}", self.names)
+    }
+
+    /// Statements that define another value, in both ways.
+    fn statement(&mut self, depth: usize) -> [String; 2] {
+        let (a, b, name) = (self.value(), self.value(), self.name());
+        if depth > 0 && self.below(3) == 0 {
+            self.branches += 1;
+            let known = self.values.len();
+            let arms = [(); 2].map(|()| {
+                let inside: Vec<[String; 2]> = (0..1 + self.below(4))
+                    .map(|_| self.statement(depth - 1))
+                    .collect();
+                let given = self.values.last().cloned().unwrap_or_default();
+                self.values.truncate(known);
+                (
+                    [0, 1].map(|way| inside.iter().map(|s| s[way].as_str()).collect::<String>()),
+                    given,
+                )
+            });
+            let [([then, before], yes), ([other, later], no)] = arms;
+            self.values.push(name.clone());
+            return [
+                format!(
+                    "float {name}; if ({a} > {b}) {{ {then} {name} = {yes}; }} else {{ {other} {name} = {no}; }}\n"
+                ),
+                format!("{before} {later} float {name} = {a} > {b} ? {yes} : {no};\n"),
+            ];
+        }
+        let value = match self.below(7) {
+            0 => format!("ddx({a} * {b})"),
+            1 => format!("ddy({a} + {b} * x)"),
+            2 => format!("fwidth({a})"),
+            3 => format!("texture2d_sample_alpha<wood>({a}, {b})"),
+            4 => format!("edge({a})"),
+            5 => format!("{a} * {b} - y"),
+            _ => format!("sin({a}) + {b}"),
+        };
+        self.values.push(name.clone());
+        [(); 2].map(|()| format!("float {name} = {value};\n"))
+    }
+}
+
+#[test]
+fn live_branches_are_both_arms_and_a_choice() {
+    let (mut refused, mut branches) = (0, 0);
+    for seed in 0..150 {
+        let mut twins = Twins {
+            lot: seed,
+            names: 0,
+            branches: 0,
+            values: ["x", "y", "k"].map(str::to_owned).to_vec(),
+        };
+        let statements: Vec<[String; 2]> = (0..5).map(|_| twins.statement(3)).collect();
+        branches += twins.branches;
+        let [inside, before] = [0, 1].map(|way| {
+            let body: String = statements.iter().map(|s| s[way].as_str()).collect();
+            let last = &twins.values[twins.values.len() - 1];
+            let other = &twins.values[twins.values.len() - 2];
+            with_body(&format!("{body} o = {last} + {other};"))
+        });
+        let rule = Quad::ALL[seed as usize % Quad::ALL.len()];
+        refused += usize::from(compiled(&inside, rule).is_err());
+        let before = compiled(&before, rule).unwrap();
+        let inside = compiled_live(&inside, rule).unwrap();
+        for engine in ENGINES {
+            let [inside, before] = [&inside, &before].map(|program| {
+                let found = quad_at(program, engine, 0.3 + seed as f32 / 64.0, 0.25);
+                found.map(|o| o.map(f32::to_bits))
+            });
+            assert_eq!(inside, before, "seed {seed}");
+        }
+    }
+    println!("{branches} branches, {refused} shaders refused unless all points live");
+    assert!(branches > 200 && refused > 70, "hollow");
+}
+
+#[test]
+fn live_samples_are_those_of_all_points() {
+    let text = "texture2d wood; shader s(out float o) {
+        float x = global_value<x>;
+        if (x > 3.5) o = texture2d_sample_alpha<wood>(x * x, 0.0);
+    }";
+    for engine in ENGINES {
+        let program = compiled_live(text, Quad::Fine).unwrap();
+        let quad = [3.0, 4.0, 3.0, 4.0].map(|x| globals(&program, x, 5.0));
+        let instance = Instance::new(&program);
+        let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+        let mut log = Log::default();
+        evaluator.evaluate_quad(quad.each_ref(), [false; 4], &mut log);
+        assert!(log.own.iter().all(|request| request.dudx == 7.0));
+        assert_eq!(log.own.len(), 4);
+        let values = Corner::ALL.map(|corner| {
+            evaluator.show(corner);
+            evaluator.get::<f32>("o").unwrap().value
+        });
+        assert_eq!(values, [0.0, 256.0, 0.0, 256.0]);
+    }
+}
+
+#[test]
+fn what_more_than_computes_is_not_evaluated_by_all() {
+    for body in [
+        "if (x > 0.5) { printf(\"%f\", x); o = ddx(x); }",
+        "float w[4]; if (x > 0.5) { w[n] = ddx(x); } o = w[0];",
+        "int m = 1; if (x > 0.5) { m = n / m; o = ddx(x); }",
+        "if (x > 0.5) { for (int i = 0; i < n; ++i) o += ddx(x); }",
+        "if (x > 0.5) { if (y > 0.5) return; o = ddx(x); }",
+        "if (x > 0.5) return; o = ddx(x);",
+        "while (o < x) o += ddx(y);",
+        "for (int i = 0; i < n; ++i) { if (x > i) break; o += ddx(x); }",
+        "if (x > 0.5) o = late(x);",
+        "switch ((int)x) { case 1: o = ddx(x); break; default: o = 1.0; }",
+    ] {
+        assert!(is_refused(body, AtDivergence::Live), "{body}");
     }
 }
 

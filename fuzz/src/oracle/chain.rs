@@ -11,8 +11,8 @@ use crate::feature::{Feature, Features};
 use crate::generate::{Point, Program, globals};
 use crate::mix::Mix;
 use adumbra::{
-    Compiler, Engine, Evaluator, Faults, Globals, GlobalsLayout, Instance, Options, OutputView,
-    Sources,
+    AtDivergence, Compiler, Engine, Evaluator, Faults, Globals, GlobalsLayout, Instance, Options,
+    OutputView, Sources,
 };
 use adumbra_ir::eval::Tally;
 use adumbra_ir::host::Limits;
@@ -60,6 +60,7 @@ pub fn compiler(mode: &Mode) -> Compiler {
     Compiler::new(layout()).with_options(Options {
         shader: None,
         derivatives: mode.options.derivatives,
+        at_divergence: AtDivergence::Refuse,
         merge_demand: mode.options.merge_demand,
         output_derivatives: mode.options.output_shadows,
     })

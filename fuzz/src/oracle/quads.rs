@@ -11,8 +11,8 @@ use crate::bundle;
 use crate::choices::next;
 use crate::generate::{Point, Program};
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Code, Compiler, Corner, Derivatives, Engine,
-    Evaluator, Host, Instance, MAX_WIDTH, MessageId, Options, Outcome, Quad, SampleRequest,
+    AtDivergence, BatchEvaluator, BatchGlobals, BatchSetup, Code, Compiler, Corner, Derivatives,
+    Engine, Evaluator, Host, Instance, MAX_WIDTH, MessageId, Options, Outcome, Quad, SampleRequest,
     Sampled,
 };
 use std::fmt;
@@ -101,8 +101,13 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
         |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
     let mut lot = !program.seed;
     let rule = Quad::ALL[next(&mut lot) as usize % Quad::ALL.len()];
+    let at_divergence = match next(&mut lot) % 3 {
+        0 => AtDivergence::Refuse,
+        _ => AtDivergence::Live,
+    };
     let compiler = Compiler::new(layout()).with_options(Options {
         derivatives: Derivatives::Quad(rule),
+        at_divergence,
         output_derivatives: true,
         ..Options::default()
     });

@@ -34,7 +34,7 @@ mod tests;
 
 pub use inline::MAX_INLINE;
 pub use origins::{Origins, origins};
-pub use quad::{MAX_WALKS, quads};
+pub use quad::{AtDivergence, MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
 pub use times::PassTimes;

@@ -469,7 +469,7 @@ pub fn generate_convergent(seed: u64) -> Module {
     let mut shown = module.clone();
     let functions = shown.functions.iter_mut();
     functions.for_each(|function| function.library = false);
-    let Err(refused) = passes::quads(shown, Quad::Fine) else {
+    let Err(refused) = passes::quads(shown, Quad::Fine, passes::AtDivergence::Refuse) else {
         return module;
     };
     // Each instruction has a place of its own.

@@ -225,6 +225,10 @@ pub struct CompileArgs {
     #[arg(long, value_enum, value_name = "CORNER")]
     pub coarse: Option<CornerName>,
 
+    /// What to do, in quads, with a derivative where their points may have parted; it is refused if nothing is said
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub divergent: Option<DivergentName>,
+
     /// One body for each function, which serves the demands of all its callers
     #[arg(long)]
     pub merge_demand: bool,
@@ -278,6 +282,14 @@ pub enum CornerName {
     UpperRight,
     LowerLeft,
     LowerRight,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DivergentName {
+    /// It is an error
+    Refuse,
+    /// All points of the quad evaluate both arms of its branch, where these only compute values
+    Live,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

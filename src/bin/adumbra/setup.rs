@@ -1,10 +1,10 @@
 //! From the options that all commands share to what the library wants. What has a name but no code yet is refused here.
 
-use crate::args::{CompileArgs, CornerName, DerivativesName, EngineName, GlobalSet};
+use crate::args::{CompileArgs, CornerName, DerivativesName, DivergentName, EngineName, GlobalSet};
 use crate::outcome::{Failure, Outcome};
 use adumbra::{
-    Corner, DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals, GlobalsLayout, Instance,
-    Limits, Options, Quad, View,
+    AtDivergence, Corner, DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals,
+    GlobalsLayout, Instance, Limits, Options, Quad, View,
 };
 use std::time::Duration;
 
@@ -53,6 +53,14 @@ impl Setup {
             let message = "--coarse says which neighbours `--derivatives quad-coarse` takes";
             return Err(Failure::usage(message));
         }
+        let at_divergence = match args.divergent {
+            Some(DivergentName::Live) => AtDivergence::Live,
+            Some(DivergentName::Refuse) | None => AtDivergence::Refuse,
+        };
+        if args.divergent.is_some() && !matches!(derivatives, Derivatives::Quad(_)) {
+            let message = "--divergent is about `--derivatives quad-fine` and `quad-coarse`";
+            return Err(Failure::usage(message));
+        }
         let globals = globals(args)?;
         let mut layout = globals.layout().clone();
         for setting in args.globals_set.iter().filter(|s| s.is_shadowless) {
@@ -61,6 +69,7 @@ impl Setup {
         Ok(Setup {
             options: Options {
                 derivatives,
+                at_divergence,
                 merge_demand: args.merge_demand,
                 ..Options::default()
             },

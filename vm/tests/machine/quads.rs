@@ -5,7 +5,7 @@ use crate::agreement::{LIMITS, Random, point};
 use adumbra_ir::eval::{self, Options, Outcome, Progress};
 use adumbra_ir::host::{ConstantTexture, leaving};
 use adumbra_ir::module::{InstKind, Module};
-use adumbra_ir::passes::{self, PassOptions, quads};
+use adumbra_ir::passes::{self, AtDivergence, PassOptions, quads};
 use adumbra_ir::quad::{Awaited, Lockstep, Quad, advance};
 use adumbra_ir::random::{generate, generate_convergent};
 use adumbra_ir::text::{Spans, print};
@@ -124,7 +124,8 @@ fn points_of_random_quads_agree_and_meet() {
     let mut mix = Mix::default();
     for seed in 0..1_000 {
         let rule = Quad::ALL[seed as usize % Quad::ALL.len()];
-        let module = quads(generate_convergent(seed), rule).expect("nothing is divergent");
+        let module = quads(generate_convergent(seed), rule, AtDivergence::Refuse)
+            .expect("nothing is divergent");
         agree(&module, seed, &mut mix);
         let options = PassOptions {
             derivatives: passes::Derivatives::Quad(rule),
@@ -145,7 +146,7 @@ fn points_of_random_quads_agree_and_meet() {
 
 #[test]
 fn most_random_modules_have_what_is_refused() {
-    let is_refused = |seed: &u64| quads(generate(*seed), Quad::Fine).is_err();
+    let is_refused = |seed: &u64| quads(generate(*seed), Quad::Fine, AtDivergence::Refuse).is_err();
     let refused = (0..200).filter(is_refused).count();
     assert!((20..200).contains(&refused), "{refused} of 200");
 }
@@ -153,7 +154,8 @@ fn most_random_modules_have_what_is_refused() {
 #[test]
 fn shadows_are_gone_from_what_is_in_quads() {
     for seed in 0..50 {
-        let module = quads(generate_convergent(seed), Quad::Fine).expect("nothing is divergent");
+        let module = quads(generate_convergent(seed), Quad::Fine, AtDivergence::Refuse)
+            .expect("nothing is divergent");
         let insts = module.functions.iter().flat_map(|f| &f.regions);
         for inst in insts.flat_map(|region| &region.insts) {
             assert!(!matches!(inst.kind, InstKind::Shadow(_)));

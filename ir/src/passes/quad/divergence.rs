@@ -51,8 +51,17 @@ pub(super) struct Divergent {
     pub(super) called: Option<Span>,
 }
 
-/// Every divergent derivative of a module, in the order of the text.
-pub(super) fn divergent(module: &Module) -> Vec<Divergent> {
+/// What is divergent in a module.
+pub(super) struct Found {
+    /// Every divergent derivative, in the order of the text.
+    pub(super) derivatives: Vec<Divergent>,
+    /// The arms of branches by which derivatives, or calls that come to one, are divergent: of each the outermost, if it is a branch that parts
+    /// points first.
+    pub(super) arms: Vec<(FuncId, RegionId)>,
+}
+
+/// Every divergent derivative of a module.
+pub(super) fn find(module: &Module) -> Found {
     let calls = CallGraph::new(module);
     let mut walks: Vec<Walk<'_>> = module.functions.iter().map(Walk::new).collect();
     let mut summaries: Vec<Summary> = walks.iter().map(Walk::summary).collect();
@@ -89,13 +98,18 @@ pub(super) fn divergent(module: &Module) -> Vec<Divergent> {
             }
         }
     }
-    let mut found = Vec::new();
+    let mut asks = vec![false; module.functions.len()];
+    let (mut derivatives, mut arms) = (Vec::new(), Vec::new());
     for &id in &calls.order {
-        reach.divergent(id, &mut walks[id.index()], &summaries, &mut found);
+        let walk = &mut walks[id.index()];
+        asks[id.index()] = walk.places.iter().any(|place| place.asks(&asks));
+        let found = reach.arms(id, walk, &asks);
+        arms.extend(found.map(|arm| (id, arm)));
+        reach.divergent(id, walk, &summaries, &mut derivatives);
     }
-    found.sort_by_key(|found| (found.span.file, found.span.start, found.by_sample));
-    found.dedup_by_key(|found| (found.span, found.by_sample));
-    found
+    derivatives.sort_by_key(|found| (found.span.file, found.span.start, found.by_sample));
+    derivatives.dedup_by_key(|found| (found.span, found.by_sample));
+    Found { derivatives, arms }
 }
 
 /// What callers bring, from the entry on.
@@ -148,6 +162,19 @@ impl Reach<'_> {
         }
     }
 
+    /// The arms by which what asks is divergent.
+    fn arms<'w>(
+        &self,
+        id: FuncId,
+        walk: &'w Walk<'_>,
+        asks: &'w [bool],
+    ) -> impl Iterator<Item = RegionId> + use<'w> {
+        let mask = self.masks[id.index()];
+        let places = walk.places.iter();
+        let places = places.filter(move |p| p.partial & mask != 0 && p.asks(asks));
+        places.filter_map(move |place| walk.outermost(place.region, mask))
+    }
+
     fn divergent(
         &self,
         id: FuncId,
@@ -156,8 +183,7 @@ impl Reach<'_> {
         found: &mut Vec<Divergent>,
     ) {
         let mask = self.masks[id.index()];
-        let asks = |place: &Place<'_>| !matches!(place.inst.kind, InstKind::Call(..));
-        let is_wrong = |place: &Place<'_>| asks(place) && place.partial & mask != 0;
+        let is_wrong = |place: &Place<'_>| place.asks(&[]) && place.partial & mask != 0;
         if !walk.places.iter().any(is_wrong) {
             return;
         }
@@ -180,9 +206,20 @@ impl Reach<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Place<'m> {
     inst: &'m Inst,
+    region: RegionId,
     partial: Bits,
     /// Where points part before it.
     parted: Option<Span>,
+}
+
+impl Place<'_> {
+    /// Whether it is a derivative, or a call of a function that comes to one; `functions` tells of which it is known.
+    fn asks(&self, functions: &[bool]) -> bool {
+        match self.inst.kind {
+            InstKind::Call(callee, _) => functions.get(callee.index()).is_some_and(|asks| *asks),
+            _ => true,
+        }
+    }
 }
 
 /// A region that the walk is in.
@@ -206,6 +243,8 @@ struct Walk<'m> {
     continues: Vec<u32>,
     /// By region: the results of the instruction that it belongs to, and whether it is a loop's.
     owners: Vec<(Results, bool)>,
+    /// By region: the one around it, and what not all points entering it depends on.
+    entered: Vec<(Option<RegionId>, Bits)>,
     open: Vec<Open>,
     /// Found by the last walk, in the order of the program.
     places: Vec<Place<'m>>,
@@ -241,6 +280,7 @@ impl<'m> Walk<'m> {
             turns: vec![(0, None); function.regions.len()],
             continues,
             owners: vec![(Results::NONE, false); function.regions.len()],
+            entered: vec![(None, 0); function.regions.len()],
             open: Vec::new(),
             places: Vec::new(),
             mask: 0,
@@ -285,6 +325,13 @@ impl<'m> Walk<'m> {
         }
     }
 
+    /// The outermost region around one that not all points enter.
+    fn outermost(&self, region: RegionId, mask: Bits) -> Option<RegionId> {
+        let around = std::iter::successors(Some(region), |region| self.entered[region.index()].0);
+        let partial = around.filter(|region| self.entered[region.index()].1 & mask != 0);
+        partial.last()
+    }
+
     fn walk(&mut self, summaries: &[Summary]) {
         self.places.clear();
         self.region(self.function.body, ENTRY, None, summaries);
@@ -297,6 +344,8 @@ impl<'m> Walk<'m> {
         parted: Option<Span>,
         summaries: &[Summary],
     ) {
+        let around = self.open.last().map(|open| open.region);
+        self.entered[region.index()] = (around, partial);
         self.open.push(Open {
             region,
             partial,
@@ -316,6 +365,7 @@ impl<'m> Walk<'m> {
         let all = all.fold(0, |all, bits| all | bits);
         let place = Place {
             inst,
+            region,
             partial,
             parted,
         };

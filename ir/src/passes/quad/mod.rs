@@ -4,12 +4,15 @@
 //! [`Difference`](InstKind::Difference), and a sample that would take the shadows of its coordinates is given their differences as
 //! gradients. All that follows treats it as any module whose shadows nobody reads.
 //!
-//! A difference needs the neighbours at the same place: where they may have gone another way it is refused, as in HLSL.
+//! A difference needs the neighbours at the same place: where they may have gone another way it is refused, as in HLSL, or taken with all points [live](live).
 
 mod divergence;
+mod live;
 
 pub use divergence::MAX_WALKS;
 
+use super::inline::inline;
+use crate::calls::CallGraph;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
@@ -17,14 +20,41 @@ use crate::quad::Quad;
 use crate::types::{Direction, Lanes, Scalar};
 use divergence::Divergent;
 
+/// What becomes of derivatives where the points of a quad may have parted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AtDivergence {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// The branches that hold them are evaluated by all points of the quad, both arms, and what its own arm gives is selected for each point, where
+    /// an arm computes values and does nothing else. The rest is refused.
+    Live,
+}
+
 /// Makes a module one whose points are evaluated in quads.
 ///
 /// # Errors
-/// Every derivative in divergent flow.
-pub fn quads(mut module: Module, rule: Quad) -> Result<Module, Vec<Diagnostic>> {
-    let found = divergence::divergent(&module);
-    if !found.is_empty() {
-        return Err(found.into_iter().map(refusal).collect());
+/// Every derivative in divergent flow that is not to be taken there.
+pub fn quads(
+    mut module: Module,
+    rule: Quad,
+    at_divergence: AtDivergence,
+) -> Result<Module, Vec<Diagnostic>> {
+    let mut found = divergence::find(&module);
+    if at_divergence == AtDivergence::Live && !found.derivatives.is_empty() {
+        // Small functions of the library are no calls then, which take steps.
+        let calls = CallGraph::new(&module);
+        inline(&mut module, &calls);
+        found = divergence::find(&module);
+        while live::flatten(&mut module, &found.arms) {
+            found = divergence::find(&module);
+        }
+    }
+    if !found.derivatives.is_empty() {
+        let refusals = found.derivatives.into_iter();
+        return Err(refusals
+            .map(|found| refusal(found, at_divergence))
+            .collect());
     }
     module.functions.iter_mut().for_each(rewrite);
     module.quad = Some(rule);
@@ -78,7 +108,7 @@ fn rewrite(function: &mut Function) {
     }
 }
 
-fn refusal(found: Divergent) -> Diagnostic {
+fn refusal(found: Divergent, at_divergence: AtDivergence) -> Diagnostic {
     let (message, here, mend) = match found.by_sample {
         false => (
             "a derivative is the difference from a neighbouring point, which may have gone another way",
@@ -93,9 +123,14 @@ fn refusal(found: Divergent) -> Diagnostic {
     };
     let mut diagnostic = Diagnostic::new(Code::DivergentDerivative, found.span, message)
         .here(here)
-        .help(format!(
-            "{mend}; dual derivatives (`--derivatives dual`) need no neighbours and have no such rule"
-        ));
+        .help(match at_divergence {
+            AtDivergence::Refuse => format!(
+                "{mend}; dual derivatives (`--derivatives dual`) need no neighbours and have no such rule"
+            ),
+            AtDivergence::Live => format!(
+                "all points of a quad can evaluate only a branch that computes values, without loops, leaves, arrays, closures, messages and what may fault: {mend}"
+            ),
+        });
     if let Some(call) = found.called {
         diagnostic = diagnostic.label(call, "called here, where they may have parted");
     }

@@ -1,6 +1,6 @@
 //! Differences in place of shadows; the limits of the analysis. What is refused, and what is not, is in `tests/quads.rs`, in the language.
 
-use super::super::{MAX_WALKS, quads};
+use super::super::{AtDivergence, MAX_WALKS, quads};
 use crate::module::*;
 use crate::quad::{Corner, Quad};
 use crate::text::{Spans, parse, print};
@@ -23,7 +23,12 @@ fn shadows_become_differences_and_samples_take_them_as_gradients() {
             %4: f32 = add %2, %3
             return %4
         }";
-    let made = quads(module(text), Quad::Coarse(Corner::LowerLeft)).expect("nothing parts");
+    let made = quads(
+        module(text),
+        Quad::Coarse(Corner::LowerLeft),
+        AtDivergence::Refuse,
+    )
+    .expect("nothing parts");
     verify(&made).expect("the module is valid");
     let printed = print(&made, Spans::Hidden);
     for line in [
@@ -46,7 +51,7 @@ fn a_difference_of_a_constant_is_folded_unless_it_is_none() {
             "output o: float entry main
             fn main() -> (f32) ^0 {{ %0: f32 = const {bits} %1: f32 = ddx %0 return %1 }}"
         );
-        let made = quads(module(&text), Quad::Fine).expect("nothing parts");
+        let made = quads(module(&text), Quad::Fine, AtDivergence::Refuse).expect("nothing parts");
         let (made, _) = super::super::run(made, &super::super::PassOptions::default());
         let insts = made.functions.iter().flat_map(|f| &f.regions);
         let differences = insts
@@ -54,6 +59,38 @@ fn a_difference_of_a_constant_is_folded_unless_it_is_none() {
             .filter(|inst| matches!(inst.kind, InstKind::Difference(_)));
         assert_eq!(differences.count(), left, "{bits}");
     }
+}
+
+#[test]
+fn live_branches_become_selections() {
+    let text = "global x: float output o: float entry main
+        fn main() -> (f32) ^0 {
+            %0: f32 = global x[0]
+            %1: f32 = const 1.0
+            %2: bool = flt %0, %1
+            %3: f32 = if %2 ^1 {
+                %4: f32 = ddx %0
+                %5: bool = flt %1, %4
+                %6: f32 = if %5 ^3 { %7: f32 = ddy %4 yield %7 } else ^4 { yield %1 }
+                yield %6
+            } else ^2 {
+                yield %0
+            }
+            return %3
+        }";
+    assert!(quads(module(text), Quad::Fine, AtDivergence::Refuse).is_err());
+    let made = quads(module(text), Quad::Fine, AtDivergence::Live).expect("it is flattened");
+    verify(&made).expect("the module is valid");
+    let printed = print(&made, Spans::Hidden);
+    for line in [
+        "%4: f32 = difference_x %0",
+        "%7: f32 = difference_y %4",
+        "%6: f32 = select %5, %7, %1",
+        "%3: f32 = select %2, %6, %0",
+    ] {
+        assert!(printed.contains(line), "{line}\n{printed}");
+    }
+    assert!(!printed.contains("= if"), "{printed}");
 }
 
 #[test]
@@ -108,7 +145,7 @@ fn what_takes_too_many_walks_counts_as_varying() {
         (MAX_WALKS, true),
         (2_000, true),
     ] {
-        let made = quads(chain(variables), Quad::Fine);
+        let made = quads(chain(variables), Quad::Fine, AtDivergence::Refuse);
         assert_eq!(made.is_err(), refused, "{variables}");
     }
 }

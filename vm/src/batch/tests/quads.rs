@@ -3,7 +3,7 @@
 use super::*;
 use adumbra_ir::host::leaving;
 use adumbra_ir::module::Module;
-use adumbra_ir::passes::{Derivatives, quads};
+use adumbra_ir::passes::{AtDivergence, Derivatives, quads};
 use adumbra_ir::quad::{Quad, advance, with_host};
 use adumbra_ir::random::generate_convergent;
 use adumbra_ir::span::FileId;
@@ -94,7 +94,8 @@ impl Quads {
             output_shadows: !seed.is_multiple_of(3),
             ..PassOptions::default()
         };
-        let module = quads(generate_convergent(seed), rule).expect("nothing is divergent");
+        let module = quads(generate_convergent(seed), rule, AtDivergence::Refuse)
+            .expect("nothing is divergent");
         let (module, _) = passes::run(module, &options);
         Quads::new(&module, seed, points)
     }
