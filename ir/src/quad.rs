@@ -76,8 +76,13 @@ impl Quad {
         corner.neighbours(direction)
     }
 
-    /// The derivative at each point from the values at all of them, in the order of [`Corner::ALL`]: right minus left, lower minus upper,
-    /// one subtraction in `f32`, and no negative zero. A point that is not there, having been stopped, has no value; a derivative that
+    /// From the first to the second of two neighbours: one subtraction in `f32`, and no negative zero.
+    #[inline]
+    pub fn between(first: f32, second: f32) -> f32 {
+        read_shadow(second - first)
+    }
+
+    /// The derivative at each point from the values at all of them, in the order of [`Corner::ALL`]: right minus left, lower minus upper. A point that is not there, having been stopped, has no value; a derivative that
     /// would need it is 0.
     ///
     /// ```
@@ -93,7 +98,7 @@ impl Quad {
         Corner::ALL.map(|own| {
             let (first, second) = self.neighbours(own, direction);
             match (values[first as usize], values[second as usize]) {
-                (Some(first), Some(second)) => read_shadow(second - first),
+                (Some(first), Some(second)) => Quad::between(first, second),
                 _ => 0.0,
             }
         })

@@ -17,6 +17,9 @@ use std::ops::Range;
 /// Points of a quad.
 pub(super) const QUAD: usize = Corner::ALL.len();
 
+/// The first points of a pack's quads, a bit each.
+const FIRST_OF_QUADS: u32 = 0x1111_1111;
+
 /// What a chunk knows of its quads.
 pub(super) struct Quads {
     rule: Quad,
@@ -76,7 +79,7 @@ impl Quads {
 
 /// The quads of these points, a bit each.
 fn whole(points: u32) -> u32 {
-    let quads = (points | points >> 1 | points >> 2 | points >> 3) & 0x1111_1111;
+    let quads = (points | points >> 1 | points >> 2 | points >> 3) & FIRST_OF_QUADS;
     quads * 0b1111
 }
 
@@ -135,10 +138,22 @@ impl Chunk {
         // SAFETY: asked of the caller, for each point of the group.
         let value = |point| f32::from_bits(unsafe { *from.point(point) });
         let rule = self.quads.as_ref().expect("its points are in quads").rule;
+        let pairs = Corner::ALL.map(|own| rule.neighbours(own, direction));
         let mut parted = std::mem::take(&mut self.found);
         parted.fill(0);
         let mut any_parted = false;
         for (pack, &active) in self.group.active().iter().enumerate() {
+            if active == whole(active) {
+                for first in self.group.points_of(pack, active & FIRST_OF_QUADS) {
+                    let values: [f32; QUAD] = std::array::from_fn(|corner| value(first + corner));
+                    for (corner, (a, b)) in pairs.into_iter().enumerate() {
+                        let difference = Quad::between(values[a as usize], values[b as usize]);
+                        // SAFETY: asked of the caller; all of the quad was read.
+                        unsafe { *to.point(first + corner) = difference.to_bits() };
+                    }
+                }
+                continue;
+            }
             for first in self.group.points_of(pack, whole(active)).step_by(QUAD) {
                 let (_, lowest) = self.group.bit_of(first);
                 let here = (active / lowest) & 0b1111;
