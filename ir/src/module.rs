@@ -143,7 +143,7 @@ pub struct Function {
     pub results: Vec<FuncResult>,
     /// What belongs together among parameters, results and array parameters.
     pub members: Vec<Member>,
-    /// Whether it comes from the standard library: then it may be inlined freely and is not listed to the user.
+    /// Whether it comes from the standard library: then it is not listed to the user, and takes no step where it is small and straight.
     pub library: bool,
     /// Where it is declared.
     pub span: Span,
@@ -315,6 +315,9 @@ pub enum InstKind {
     Message(MessageId),
     /// `scalar parameters → results`: a call. The list holds the caller's array for each array parameter, copied in and out by its mode.
     Call(FuncId, Box<[ArrayId]>),
+    /// `→ 0`: counts as a call does whose callee's instructions follow in its place: takes its step, and stops the point where the call would be
+    /// too deep. So many such calls are open around it.
+    Enter(u32),
     /// `bool → yields`: the first region if true, else the second.
     If(RegionId, RegionId),
     /// `initial values of the region's parameters → broken values`: runs the region until a break leaves it.

@@ -22,7 +22,7 @@ pub(crate) struct Back {
 /// If it needs too much memory.
 pub(crate) fn back(module: Module, options: PassOptions) -> Result<Back, Diagnostic> {
     let mut clock = Clock::start();
-    let (module, first) = passes::prepare(module);
+    let (module, first) = passes::prepare(module, &options);
     let prepared = (!module.inputs.is_empty()).then(|| Prepared {
         module: module.clone(),
         options,

@@ -312,6 +312,16 @@ impl<'a, F: Number> Machine<'a, F> {
         }
     }
 
+    /// What a call takes from the limits, around which so many calls are open whose callees stand in their places.
+    fn count_entry(&mut self, steps: u64, open: u32, span: Span) -> Result<(), Halt<F>> {
+        self.take_steps(steps, span)?;
+        let active = self.state.frames.len() as u64 + u64::from(open);
+        if active >= self.options.limits.call_depth.into() {
+            return self.stop(FaultKind::CallDepth, span);
+        }
+        Ok(())
+    }
+
     fn enter_function(
         &mut self,
         callee: FuncId,
@@ -320,12 +330,9 @@ impl<'a, F: Number> Machine<'a, F> {
         saved: u64,
         span: Span,
     ) -> Result<(), Halt<F>> {
-        self.take_steps(1 + saved, span)?;
+        self.count_entry(1 + saved, 0, span)?;
         let function = self.module.function(callee);
         let limits = self.options.limits;
-        if self.state.frames.len() >= limits.call_depth as usize {
-            return self.stop(FaultKind::CallDepth, span);
-        }
         let lens = function.arrays.iter().map(|a| u64::from(a.len));
         self.state.elements += lens.sum::<u64>();
         if self.state.elements > limits.array_elements.into() {

@@ -95,7 +95,7 @@ impl<F: Number> Point<F> {
 pub struct Tally {
     /// Turns of loops but their first.
     pub turns: u64,
-    /// Calls.
+    /// Calls, those with the callee in their place among them.
     pub calls: u64,
     /// Calls of a function that was active already.
     pub recursions: u64,

@@ -163,6 +163,7 @@ impl Place {
             | InstKind::Difference(_)
             | InstKind::Sample(..)
             | InstKind::Message(_)
+            | InstKind::Enter(_)
             | InstKind::MakeClosure(_)
             | InstKind::ClosureAdd
             | InstKind::ClosureScale

@@ -151,6 +151,7 @@ impl Ids {
             | InstKind::ArrayZero(_)
             | InstKind::ArrayCopy { .. }
             | InstKind::ArrayResize(..)
+            | InstKind::Enter(_)
             | InstKind::Load(_)
             | InstKind::Store(_)
             | InstKind::ClosureAdd

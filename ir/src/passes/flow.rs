@@ -293,6 +293,7 @@ impl<'m> Build<'m> {
                 | InstKind::Resource(_)
                 | InstKind::ArrayZero(_)
                 | InstKind::ArrayResize(..)
+                | InstKind::Enter(_)
                 | InstKind::MakeClosure(_)
                 | InstKind::ClosureAdd
                 | InstKind::ClosureScale

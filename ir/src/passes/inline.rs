@@ -1,93 +1,139 @@
-//! Puts small functions of the standard library where they are called, so that `dot` costs what its products and sums cost.
+//! Puts straight functions where they are called, so that `dot` costs what its products and sums cost, and what callers know is known in them.
 //!
 //! Assumes functions that the verifier accepts.
-//! Guarantees: no call is left of a library function that is one region without calls and arrays, of at most [`MAX_INLINE`] instructions. What is
-//! inlined stands at the place of the call, for faults and messages. Entering an inlined function takes no step of the budget and no call
-//! depth; since it happens before anything else, and always, all engines and all compilations of a shader agree in that.
-//! Functions of the user stay functions.
+//! Guarantees: no call is left of a function that is one region without calls and arrays, once its own calls were replaced, if it is
+//! - *free*: of the standard library, of at most [`MAX_INLINE`] instructions. What is inlined stands at the place of the call, for faults and
+//!   messages. Entering it takes no step of the budget and no call depth; since it happens before anything else, and always, all engines and all
+//!   compilations of a shader agree in that;
+//! - or else of at most [`MAX_COUNTED`] instructions, while there is room for them in the module. An [`Enter`](InstKind::Enter)
+//!   stands before what is inlined and counts what the call did, so that nobody can tell the difference. Names and places stay.
 
 use super::alias::Aliases;
 use crate::calls::CallGraph;
 use crate::module::*;
+use crate::span::Span;
 
-/// The most instructions that an inlined function has.
+/// The most instructions that a function has whose calls take no step.
 pub const MAX_INLINE: usize = 64;
 
-/// Inlines calls in every function of `calls`, callees first.
-pub(super) fn inline(module: &mut Module, calls: &CallGraph) {
-    if !module.functions.iter().any(|f| f.library) {
-        return;
-    }
-    let mut small = vec![false; module.functions.len()];
-    for &id in &calls.order {
-        into(module, id, &small);
-        small[id.index()] = is_small(module.function(id));
-    }
+/// The most instructions that an inlined function has whose calls count.
+pub const MAX_COUNTED: usize = 512;
+
+/// The most instructions that a module gets by inlining functions whose calls count.
+pub const MAX_GROWTH: usize = 1 << 14;
+
+/// What becomes of the calls of a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    /// They stay.
+    Stay,
+    /// They are inlined, and counted if there is still room for so many instructions.
+    Counted(usize),
+    /// They are inlined, and nothing counts.
+    Free,
 }
 
-fn is_small(function: &Function) -> bool {
-    let body = function.region(function.body);
-    function.library
-        && function.arrays.is_empty()
-        && body.insts.len() <= MAX_INLINE
-        && function.terminator(function.body).kind == InstKind::Return
-        && body.insts.iter().all(|inst| {
-            !matches!(inst.kind, InstKind::Call(..)) && inst.kind.regions().next().is_none()
-        })
-}
-
-/// Replaces the calls of small functions in one function.
-fn into(module: &mut Module, id: FuncId, small: &[bool]) {
-    let calls_small = |inst: &Inst| match inst.kind {
-        InstKind::Call(callee, _) => small[callee.index()],
-        _ => false,
+/// Inlines calls in every function of `calls`, callees first. For those that count there is room for so many instructions, mostly [`MAX_GROWTH`].
+pub(super) fn inline(module: &mut Module, calls: &CallGraph, room: usize) {
+    let mut inliner = Inliner {
+        calls: vec![Calls::Stay; module.functions.len()],
+        room,
     };
-    let caller = module.function(id);
-    let mut inlined = 0;
-    let mut order = Vec::new();
-    caller.for_each_region(|region| {
-        order.push(region);
-        inlined += (caller.region(region).insts.iter())
-            .filter(|i| calls_small(i))
-            .count();
-    });
-    if inlined == 0 {
-        return;
+    for &id in &calls.order {
+        inliner.inline_within(module, id);
+        inliner.calls[id.index()] = calls_of(module.function(id));
+    }
+}
+
+fn calls_of(function: &Function) -> Calls {
+    let insts = &function.region(function.body).insts;
+    let is_straight = function.arrays.is_empty()
+        && function.terminator(function.body).kind == InstKind::Return
+        && insts.iter().all(|inst| {
+            !matches!(inst.kind, InstKind::Call(..)) && inst.kind.regions().next().is_none()
+        });
+    let counts = |inst: &Inst| matches!(inst.kind, InstKind::Enter(_));
+    match insts.len() {
+        _ if !is_straight => Calls::Stay,
+        ..=MAX_INLINE if function.library && !insts.iter().any(counts) => Calls::Free,
+        // The `Enter` stands in place of the `Return`.
+        len @ ..=MAX_COUNTED => Calls::Counted(len),
+        _ => Calls::Stay,
+    }
+}
+
+struct Inliner {
+    /// By function; callees before who calls them.
+    calls: Vec<Calls>,
+    /// How many instructions the module may still get.
+    room: usize,
+}
+
+impl Inliner {
+    /// What is inlined in place of an instruction.
+    fn inlined(&mut self, inst: &Inst) -> Option<(FuncId, Calls)> {
+        let InstKind::Call(callee, _) = inst.kind else {
+            return None;
+        };
+        let calls = self.calls[callee.index()];
+        match calls {
+            Calls::Stay => return None,
+            Calls::Counted(len) => self.room = self.room.checked_sub(len)?,
+            Calls::Free => {}
+        }
+        Some((callee, calls))
     }
 
-    // The callees have no calls, so the caller is none of them: its parts can be taken out while theirs are read.
-    let caller = &mut module.functions[id.index()];
-    let mut values = std::mem::take(&mut caller.values);
-    let mut regions = std::mem::take(&mut caller.regions);
-    let mut aliases = Aliases::new(values.len());
-    for region in order {
-        let region = &mut regions[region.index()];
-        if !region.insts.iter().any(calls_small) {
-            region.insts.iter_mut().for_each(|i| aliases.rewrite(i));
-            continue;
+    /// Replaces calls in one function.
+    fn inline_within(&mut self, module: &mut Module, id: FuncId) {
+        let may = |inst: &Inst| match inst.kind {
+            InstKind::Call(callee, _) => self.calls[callee.index()] != Calls::Stay,
+            _ => false,
+        };
+        let caller = module.function(id);
+        let mut order = Vec::new();
+        let mut any = false;
+        caller.for_each_region(|region| {
+            order.push(region);
+            any |= caller.region(region).insts.iter().any(may);
+        });
+        if !any {
+            return;
         }
-        let insts = std::mem::take(&mut region.insts);
-        region.insts.reserve(insts.len());
-        for mut inst in insts {
-            aliases.rewrite(&mut inst);
-            match inst.kind {
-                InstKind::Call(callee, _) if small[callee.index()] => {
-                    let callee = &module.functions[callee.index()];
-                    copy(callee, &inst, &mut values, &mut aliases, &mut region.insts);
+
+        // The callees have no calls, so the caller is none of them: its parts can be taken out while theirs are read.
+        let caller = &mut module.functions[id.index()];
+        let mut values = std::mem::take(&mut caller.values);
+        let mut regions = std::mem::take(&mut caller.regions);
+        let mut aliases = Aliases::new(values.len());
+        for region in order {
+            let region = &mut regions[region.index()];
+            let insts = std::mem::take(&mut region.insts);
+            region.insts.reserve(insts.len());
+            for mut inst in insts {
+                aliases.rewrite(&mut inst);
+                match self.inlined(&inst) {
+                    Some((callee, calls)) => {
+                        let callee = &module.functions[callee.index()];
+                        let is_free = calls == Calls::Free;
+                        let out = &mut region.insts;
+                        copy(callee, &inst, is_free, &mut values, &mut aliases, out);
+                    }
+                    None => region.insts.push(inst),
                 }
-                _ => region.insts.push(inst),
             }
         }
+        let caller = &mut module.functions[id.index()];
+        caller.values = values;
+        caller.regions = regions;
     }
-    let caller = &mut module.functions[id.index()];
-    caller.values = values;
-    caller.regions = regions;
 }
 
 /// Appends the callee's instructions and lets its results stand for those of the call.
 fn copy(
     callee: &Function,
     call: &Inst,
+    is_free: bool,
     values: &mut Vec<Value>,
     aliases: &mut Aliases,
     out: &mut Vec<Inst>,
@@ -95,6 +141,16 @@ fn copy(
     let mut map = vec![ValueId::default(); callee.values.len()];
     for (&param, &arg) in callee.params().iter().zip(&call.args) {
         map[param.index()] = arg;
+    }
+    // Nobody sees the library's text.
+    let span_of = |own: Span| if is_free { call.span } else { own };
+    if !is_free {
+        out.push(Inst {
+            kind: InstKind::Enter(0),
+            args: Args::new(),
+            results: Results::NONE,
+            span: call.span,
+        });
     }
     for inst in &callee.region(callee.body).insts {
         let args: Args = inst.args.iter().map(|a| map[a.index()]).collect();
@@ -114,17 +170,21 @@ fn copy(
         for (old, new) in inst.results.iter().zip(results.iter()) {
             map[old.index()] = new;
             aliases.add();
+            let value = *callee.value(old);
             values.push(Value {
-                name: None,
-                span: call.span,
-                ..*callee.value(old)
+                name: value.name.filter(|_| !is_free),
+                span: span_of(value.span),
+                ..value
             });
         }
         out.push(Inst {
-            kind: inst.kind.clone(),
+            kind: match inst.kind {
+                InstKind::Enter(open) => InstKind::Enter(open.saturating_add(1)),
+                ref kind => kind.clone(),
+            },
             args,
             results,
-            span: call.span,
+            span: span_of(inst.span),
         });
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Each pass is one file whose head says what it may assume and what it guarantees. In order:
 //!
-//! 1. `inline` small library functions; `fold`, `dedupe`, `prune` every function; drop functions that are not called.
+//! 1. `inline` straight functions; `fold`, `dedupe`, `prune` every function; drop functions that are not called.
 //! 2. `flow`, `summary`: the ways of shadows through functions and calls. `specialise` finds the variants of each function and, with `lineage` and
 //!    `demand`, the lanes of their values.
 //! 3. `lanes` writes them down. Where a `Shadow` became 0 by that, what it decided may be constant now, so fold, dedupe and prune run once more and the lanes
@@ -32,7 +32,7 @@ mod times;
 #[cfg(test)]
 mod tests;
 
-pub use inline::MAX_INLINE;
+pub use inline::{MAX_COUNTED, MAX_GROWTH, MAX_INLINE};
 pub use origins::{Origins, origins};
 pub use quad::{AtDivergence, MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
@@ -70,7 +70,7 @@ pub enum Derivatives {
 pub struct PassOptions {
     /// Where derivatives come from.
     pub derivatives: Derivatives,
-    /// One body for each function, with the demand of all its callers, and of both arms of a branch.
+    /// One body for each function, with the demand of all its callers, and of both arms of a branch. Functions whose calls count are not inlined.
     pub merge_demand: bool,
     /// Whether the host reads the shadows of the shader's outputs.
     pub output_shadows: bool,
@@ -85,9 +85,9 @@ pub fn run(module: Module, options: &PassOptions) -> (Module, PassTimes) {
 }
 
 /// The first half of [`run`], which knows nothing of shadows: a module to keep, for other constants to be bound later.
-pub fn prepare(mut module: Module) -> (Module, PassTimes) {
+pub fn prepare(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
     let mut clock = Clock::start();
-    first_half(&mut module, &mut |_, _| {}, &mut clock);
+    first_half(&mut module, options, &mut |_, _| {}, &mut clock);
     (module, clock.times)
 }
 
@@ -105,14 +105,14 @@ pub fn run_watched(
     watch: &mut Watch,
 ) -> (Module, PassTimes) {
     let mut clock = Clock::start();
-    first_half(&mut module, watch, &mut clock);
+    first_half(&mut module, options, watch, &mut clock);
     second_half(&mut module, options, watch, &mut clock);
     (module, clock.times)
 }
 
 /// The lineage that [`run`] finds for every variant of every function, before it takes what demand leaves of it.
 pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<FunctionReport> {
-    first_half(&mut module, &mut |_, _| {}, &mut Clock::start());
+    first_half(&mut module, options, &mut |_, _| {}, &mut Clock::start());
     let calls = CallGraph::new(&module);
     let (summaries, plan) = plan(&module, &calls, options, true, &mut Clock::start());
     let mut reports = Vec::new();
@@ -129,10 +129,14 @@ pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<Function
 }
 
 /// What happens before anything is known of shadows.
-fn first_half(module: &mut Module, watch: &mut Watch, clock: &mut Clock) {
-    if module.functions.iter().any(|f| f.library) {
+fn first_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clock: &mut Clock) {
+    if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
-        inline::inline(module, &calls);
+        let room = match options.merge_demand {
+            true => 0,
+            false => MAX_GROWTH,
+        };
+        inline::inline(module, &calls, room);
         watch("inline", module);
     }
     optimise(module, watch);
@@ -157,16 +161,14 @@ fn second_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, cl
 /// Folds, dedupes and prunes every function, and drops those that are not called.
 fn optimise(module: &mut Module, watch: &mut Watch) {
     let calls = CallGraph::new(module);
-    let mut quiet = vec![false; module.functions.len()];
     for &id in &calls.order {
         let at = id.index();
         fold::fold(&mut module.functions[at]);
         watch("fold", module);
         dedupe::dedupe(&mut module.functions[at]);
         watch("dedupe", module);
-        prune::prune(&mut module.functions[at], &quiet);
+        prune::prune(&mut module.functions[at]);
         watch("prune", module);
-        quiet[at] = prune::is_quiet(&module.functions[at], calls.recursive[at], &quiet);
     }
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);

@@ -1,17 +1,17 @@
 //! Removes what nothing depends on, and numbers the rest anew.
 //!
 //! Assumes a function that the verifier accepts.
-//! Guarantees: every value left is used, but for parameters of the function, and results of calls and samples. Calls stay unless the callee is
-//! *quiet*: it cannot fault, stop, or be seen. So do loops, whose turns are counted, and `If`s and `Block`s that contain what stays.
+//! Guarantees: every value left is used, but for parameters of the function, and results of calls and samples. Calls and loops stay, whose
+//! entries and turns are counted, and `If`s and `Block`s that contain what stays.
 //! Stores to an array that nothing reads go, unless their index could fault. Parameters of loops that feed only themselves go.
 //! Values, regions and arrays are numbered in program order, each once: equal programs have equal numbers.
 
 use crate::host::array_steps;
 use crate::module::*;
 
-/// Prunes a function in place. `quiet` tells by callee whether a call whose results are unused can be removed.
-pub(super) fn prune(function: &mut Function, quiet: &[bool]) {
-    let index = Index::new(function, quiet);
+/// Prunes a function in place.
+pub(super) fn prune(function: &mut Function) {
+    let index = Index::new(function);
     let mut marks = Marks {
         used: vec![false; function.values.len()],
         kept: vec![false; index.insts],
@@ -49,33 +49,6 @@ pub(super) fn prune(function: &mut Function, quiet: &[bool]) {
     function.regions = regions;
     function.arrays = arrays;
     function.body = RegionId(0);
-}
-
-/// Whether a call of the function can be left out when its results are unused: no loop, no fault, no request, nothing but results to see.
-pub(super) fn is_quiet(function: &Function, recursive: bool, quiet: &[bool]) -> bool {
-    let mut is = !recursive && function.array_params().next().is_none();
-    function.for_each_region(|region| {
-        is &= function
-            .region(region)
-            .insts
-            .iter()
-            .all(|inst| match inst.kind {
-                InstKind::ArrayZero(array) | InstKind::ArrayCopy { to: array, .. } => {
-                    is_free(function, array)
-                }
-                InstKind::If(..)
-                | InstKind::Block(_)
-                | InstKind::ClosureAdd
-                | InstKind::ClosureScale
-                | InstKind::MakeClosure(_)
-                | InstKind::Yield
-                | InstKind::Break(_)
-                | InstKind::Return => true,
-                InstKind::Call(callee, _) => quiet[callee.index()],
-                _ => inst.kind.is_pure(),
-            });
-    });
-    is
 }
 
 /// Whether clearing or copying the array takes no steps. What does stays, as loops do, so that the budget does not depend on passes.
@@ -119,7 +92,7 @@ struct Index {
 }
 
 impl Index {
-    fn new(function: &Function, quiet: &[bool]) -> Index {
+    fn new(function: &Function) -> Index {
         let regions = function.regions.len();
         let mut index = Index {
             defs: vec![Def::Param(function.body, 0); function.values.len()],
@@ -196,7 +169,6 @@ impl Index {
                     InstKind::MakeClosure(_) | InstKind::ClosureAdd | InstKind::ClosureScale => {
                         NOWHERE
                     }
-                    InstKind::Call(callee, _) if quiet[callee.index()] => NOWHERE,
                     InstKind::If(then, other) => felt[then.index()].min(felt[other.index()]),
                     InstKind::Block(body) => match felt[body.index()] {
                         reach if reach == depth[body.index()] => NOWHERE,

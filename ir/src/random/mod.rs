@@ -51,6 +51,8 @@ struct Signature {
     params: Vec<Scalar>,
     results: Vec<Scalar>,
     arrays: Vec<(Scalar, u32, Mode)>,
+    /// Whether it is one region without arrays, and calls its like alone.
+    is_straight: bool,
 }
 
 /// A region that control can be sent out of.
@@ -168,8 +170,9 @@ impl Maker<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.random.below(if depth > 0 { 27 } else { 21 }) {
+        match self.random.below(if depth > 0 { 28 } else { 24 }) {
             0..9 => self.op(),
+            11..=14 if self.b.function().arrays.is_empty() => self.op(),
             9 => {
                 let (global, scalar, ty) =
                     self.random.pick(&[(0, 0, F32), (1, 2, F32), (2, 0, I32)]);
@@ -241,8 +244,13 @@ impl Maker<'_> {
                 self.keep(InstKind::Message(MessageId(0)), &args, &[]);
             }
             21 | 22 => self.call(),
-            23 | 24 => self.branch(depth - 1),
-            25 => self.counted(depth - 1),
+            23 if self.random.one_in(4) => {
+                let open = self.random.below(3) as u32;
+                self.keep(InstKind::Enter(open), &[], &[]);
+            }
+            23 => self.op(),
+            24 | 25 => self.branch(depth - 1),
+            26 => self.counted(depth - 1),
             _ => self.block(depth - 1),
         }
     }
@@ -288,6 +296,9 @@ impl Maker<'_> {
         }
         let callee = self.index + 1 + self.random.below(self.signatures.len() - self.index - 1);
         let signature = self.signatures[callee].clone();
+        if self.signatures[self.index].is_straight && !signature.is_straight {
+            return self.op();
+        }
         let mine = self.b.function().arrays.clone();
         let arrays: Option<Box<[ArrayId]>> = signature
             .arrays
@@ -429,6 +440,7 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
         (F32, 4, None),
         (F32, 7, None),
     ];
+    let locals = locals.into_iter().filter(|_| !signature.is_straight);
     for (element, len, mode) in params.chain(locals) {
         m.b.array(Array {
             element,
@@ -443,7 +455,7 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
         m.keep(InstKind::Global(GlobalId(global), scalar), &[], &[F32]);
     }
     for _ in 0..4 {
-        m.statements(3);
+        m.statements(if signature.is_straight { 0 } else { 3 });
     }
     let args = m.values(&signature.results);
     let place = m.span();
@@ -457,7 +469,8 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
             lanes: Lanes::NONE,
         })
         .collect();
-    function.library = index > 0 && m.random.one_in(2);
+    // Places in straight functions of the library would become those of their calls.
+    function.library = index > 0 && !signature.is_straight && m.random.one_in(2);
     m.b.finish()
 }
 
@@ -521,11 +534,18 @@ pub fn generate(seed: u64) -> Module {
         params: vec![F32, I32],
         results: vec![F32, F32, F32, I32, Closure],
         arrays: Vec::new(),
+        is_straight: false,
     }];
-    for _ in 0..random.below(4) {
+    for _ in 0..random.below(5) {
+        let is_straight = random.one_in(2);
         let modes = [Mode::In, Mode::Out, Mode::InOut];
-        let arrays = (0..random.below(3)).map(|_| (F32, 4, random.pick(&modes)));
+        let arrays = match is_straight {
+            true => 0,
+            false => random.below(3),
+        };
+        let arrays = (0..arrays).map(|_| (F32, 4, random.pick(&modes)));
         signatures.push(Signature {
+            is_straight,
             arrays: arrays.collect(),
             params: types(&mut random, 3),
             results: types(&mut random, 3),

@@ -48,6 +48,10 @@ impl<'a> Checker<'a> {
                 self.check_operands(inst, &[F32]);
                 self.check_results(inst, &[F32], None);
             }
+            InstKind::Enter(_) => {
+                self.check_operands(inst, &[]);
+                self.check_results(inst, &[], None);
+            }
             InstKind::ArrayZero(array) => {
                 self.check_operands(inst, &[]);
                 self.array(*array);

@@ -4,7 +4,6 @@
 //! block ends it has to be in its own plane, if anybody reads it then.
 
 use super::calls::Calls;
-use super::code::Code;
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::types::{Direction, Lanes};
 use std::ops::Range;
@@ -15,11 +14,11 @@ const MAX_LIVENESS: usize = 1 << 20;
 /// A word that is read behind its block.
 pub(super) const LATER: u32 = u32::MAX;
 
-/// A program's blocks, and where its words are last read. Places in the code are indices of [`Code`].
+/// A program's blocks, and where its words are last read.
 pub(super) struct Blocks<'p> {
-    code: &'p Code<'p>,
+    program: &'p Bytecode,
     calls: &'p Calls,
-    /// The beginnings of blocks, and the end of the code.
+    /// The beginnings of blocks, and the end of the program.
     starts: Vec<u32>,
     /// Where control can come from elsewhere than the instruction before.
     pub(super) targets: Vec<bool>,
@@ -33,15 +32,14 @@ pub(super) struct Blocks<'p> {
 }
 
 impl<'p> Blocks<'p> {
-    pub(super) fn new(code: &'p Code<'p>, calls: &'p Calls) -> Blocks<'p> {
-        let program = code.program;
+    pub(super) fn new(program: &'p Bytecode, calls: &'p Calls) -> Blocks<'p> {
         let mut in_array = vec![false; program.slots as usize];
         for array in &program.arrays {
             in_array[array.base as usize..][..array.slots() as usize].fill(true);
         }
-        let (starts, targets) = starts(code, &calls.leaves);
+        let (starts, targets) = starts(program, &calls.leaves);
         let mut blocks = Blocks {
-            code,
+            program,
             calls,
             starts,
             targets,
@@ -66,21 +64,21 @@ impl<'p> Blocks<'p> {
 
     /// Words of memory for a bit of each slot.
     fn words(&self) -> usize {
-        (self.code.program.slots as usize).div_ceil(64)
+        (self.program.slots as usize).div_ceil(64)
     }
 
     /// The block that begins there.
-    fn at(&self, index: u32) -> usize {
-        let found = self.starts.binary_search(&index);
+    fn at(&self, position: u32) -> usize {
+        let found = self.starts.binary_search(&position);
         found.expect("targets begin blocks")
     }
 
     /// For each function, the blocks that control goes back to from it.
     fn returns(&self) -> Vec<Vec<usize>> {
-        let mut returns = vec![Vec::new(); self.code.functions().len()];
-        for index in 0..self.code.len() {
-            if let Some(callee) = self.code.called(index) {
-                returns[self.code.function_at(callee)].push(self.at(index + 1));
+        let mut returns = vec![Vec::new(); self.program.functions.len()];
+        for (code, behind) in self.program.code.iter().zip(1..) {
+            if code.opcode == Opcode::Call {
+                returns[code.words[0] as usize].push(self.at(behind));
             }
         }
         returns
@@ -93,9 +91,7 @@ impl<'p> Blocks<'p> {
         let Some(size) = size.filter(|&size| size <= MAX_LIVENESS) else {
             return;
         };
-        let program = self.code.program;
-        let entry = program.functions[program.entry as usize].start;
-        let entry = self.code.function_at(self.code.index_of(entry));
+        let program = self.program;
         let returns = self.returns();
         let mut live_in = vec![0_u64; size];
         let mut live_out = live_in.clone();
@@ -106,41 +102,41 @@ impl<'p> Blocks<'p> {
             let mut function = returns.len() - 1;
             for block in (0..self.count()).rev() {
                 let range = self.range(block);
-                while range.start < self.code.functions()[function].start {
+                while range.start < program.functions[function].start {
                     function -= 1;
                 }
                 let last = range.end - 1;
                 live.fill(0);
-                let code = self.code.instruction(last);
+                let code = &program.code[last as usize];
                 let mut successor = |block: usize| {
                     let from = &live_in[block * words..][..words];
                     live.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
                 };
-                let target = || self.at(self.code.index_of(code.words[0]));
+                let target = code.words[0];
                 match code.opcode {
                     // Whoever goes on alone looks at all registers.
-                    _ if self.leaves(last) => live.fill(u64::MAX),
+                    _ if self.calls.leaves[last as usize] => live.fill(u64::MAX),
                     Opcode::Return => {
                         returns[function].iter().for_each(|&block| successor(block));
-                        if function == entry {
+                        if function == program.entry as usize {
                             let outputs = 3 * program.output_lanes.len();
                             (0..outputs).for_each(|slot| live[slot / 64] |= 1 << (slot % 64));
                         }
                     }
                     Opcode::Unreachable => {}
-                    Opcode::Jump | Opcode::Loop => successor(target()),
+                    Opcode::Jump | Opcode::Loop => successor(self.at(target)),
                     Opcode::Branch(..) | Opcode::BranchIf(_) => {
-                        successor(target());
+                        successor(self.at(target));
                         successor(self.at(range.end));
                     }
-                    _ => match self.code.called(last) {
-                        Some(callee) => successor(self.at(callee)),
-                        None => successor(self.at(range.end)),
-                    },
+                    Opcode::Call => {
+                        successor(self.at(program.functions[target as usize].start));
+                    }
+                    _ => successor(self.at(range.end)),
                 }
                 live_out[block * words..][..words].copy_from_slice(&live);
-                for index in range.rev() {
-                    let code = self.code.instruction(index);
+                for position in range.rev() {
+                    let code = &program.code[position as usize];
                     each_written(program, code, |slot| {
                         live[slot as usize / 64] &= !(1 << (slot % 64));
                     });
@@ -166,21 +162,15 @@ impl<'p> Blocks<'p> {
         self.live_out = Some(live_out);
     }
 
-    /// Whether points leave the chunk at an index.
-    fn leaves(&self, index: u32) -> bool {
-        self.calls.leaves[self.code.placed(index).position as usize]
-    }
-
-    /// For each instruction of a block, where the words that it writes are last read before they are written again: indices, 0 for never,
+    /// For each instruction of a block, where the words that it writes are last read before they are written again: positions, 0 for never,
     /// [`LATER`] for behind the block; in the order in which [`each_written`] gives them.
     pub(super) fn deaths(&mut self, block: usize) -> Vec<Vec<u32>> {
         let Blocks {
-            code,
+            program,
             live_out,
             last_read,
             ..
         } = self;
-        let program = code.program;
         let words = (program.slots as usize).div_ceil(64);
         let live_out = live_out.as_ref().map(|all| &all[block * words..][..words]);
         let behind = |slot: u32| match live_out {
@@ -189,8 +179,8 @@ impl<'p> Blocks<'p> {
         };
         let range = self.starts[block]..self.starts[block + 1];
         let mut deaths = Vec::with_capacity(range.len());
-        for index in range.rev() {
-            let code = code.instruction(index);
+        for position in range.rev() {
+            let code = &program.code[position as usize];
             let mut own = Vec::new();
             each_written(program, code, |slot| {
                 let (of, at) = last_read[slot as usize];
@@ -202,7 +192,7 @@ impl<'p> Blocks<'p> {
                 if last.0 != block as u32 {
                     *last = (block as u32, behind(slot));
                 }
-                last.1 = last.1.max(index);
+                last.1 = last.1.max(position);
             });
             deaths.push(own);
         }
@@ -211,36 +201,40 @@ impl<'p> Blocks<'p> {
     }
 }
 
-/// Where blocks begin, the code's end included; and where control comes from elsewhere.
-fn starts(code: &Code<'_>, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
-    let end = code.len() as usize;
+/// Where blocks begin, the program's end included; and where control comes from elsewhere.
+fn starts(program: &Bytecode, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
+    let end = program.code.len();
     let mut is_start = vec![false; end + 1];
     let mut targets = vec![false; end + 1];
     is_start[end] = true;
-    for function in code.functions() {
+    for function in &program.functions {
         is_start[function.start as usize] = true;
     }
-    for index in 0..code.len() {
-        let instruction = code.instruction(index);
-        let opcode = instruction.opcode;
-        let leaves = leaves[code.placed(index).position as usize];
-        let jumps = matches!(opcode, Opcode::Branch(..) | Opcode::BranchIf(_));
-        if jumps || opcode.ends() || leaves || code.called(index).is_some() {
-            is_start[index as usize + 1] = true;
+    for (position, code) in program.code.iter().enumerate() {
+        if ends_block(code.opcode) || leaves[position] {
+            is_start[position + 1] = true;
         }
-        if leaves {
-            is_start[index as usize] = true;
+        if leaves[position] {
+            is_start[position] = true;
         }
-        for (&word, role) in instruction.words.iter().zip(opcode.roles()) {
+        for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
             if role == Role::Target {
-                let target = code.index_of(word) as usize;
-                is_start[target] = true;
-                targets[target] = true;
+                is_start[word as usize] = true;
+                targets[word as usize] = true;
             }
         }
     }
     let starts = (0..).zip(&is_start).filter(|&(_, &is)| is);
-    (starts.map(|(index, _)| index).collect(), targets)
+    (starts.map(|(position, _)| position).collect(), targets)
+}
+
+/// Whether control may go elsewhere than to the next instruction.
+pub(super) fn ends_block(opcode: Opcode) -> bool {
+    opcode.ends()
+        || matches!(
+            opcode,
+            Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Call
+        )
 }
 
 /// The words that a value with these shadows takes.

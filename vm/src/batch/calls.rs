@@ -8,8 +8,6 @@ pub(super) struct Calls {
     pub(super) leaves: Vec<bool>,
     /// The most calls that are open at once in a chunk.
     pub(super) depth: usize,
-    /// The functions from which no call leads to a circle, each after those that it calls.
-    pub(super) callees_first: Vec<usize>,
 }
 
 /// A call: the function that it stands in and the one that it calls.
@@ -35,12 +33,9 @@ impl Calls {
         }
         let others = edges.iter().filter(|edge| !leaves[edge.position]);
         let depths = in_circles(count, others.map(|e| (e.from, e.to)));
-        let mut callees_first: Vec<usize> = (0..count).filter(|&f| before[f].is_some()).collect();
-        callees_first.sort_by_key(|&f| before[f]);
         Calls {
             leaves,
             depth: depths.into_iter().flatten().max().unwrap_or(0),
-            callees_first,
         }
     }
 }

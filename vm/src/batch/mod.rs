@@ -14,7 +14,6 @@ mod arrays;
 mod blocks;
 mod calls;
 mod chunk;
-mod code;
 mod group;
 mod host;
 mod load;

@@ -89,9 +89,7 @@ impl Chunk {
                             continue;
                         }
                     }
-                    Act::CallInPlace { steps, depth } => {
-                        self.enter_in_place(steps, depth as usize, context);
-                    }
+                    Act::Enter(open) => self.count_entry(1, open, context),
                     Act::Return if self.depth == 0 => self.finish(),
                     Act::Return => {
                         self.go_back();
@@ -245,16 +243,17 @@ impl Chunk {
     /// The group calls a function.
     fn enter(&mut self, target: usize, elements: u32, steps: u64, context: &mut Context<'_>) {
         let span = self.span();
-        self.enter_in_place(steps, 0, context);
+        self.count_entry(steps, 0, context);
         self.call(target);
         self.hold(elements, span);
     }
 
-    /// The group calls a function without arrays that stands in place of the call, with so many such calls open.
-    fn enter_in_place(&mut self, steps: u64, depth: usize, context: &mut Context<'_>) {
+    /// What a call takes from the limits, around which so many calls are open whose callees stand in their places.
+    fn count_entry(&mut self, steps: u64, open: u32, context: &mut Context<'_>) {
         let span = self.span();
         self.take_steps(steps, context, span);
-        if self.depth + depth + 2 > self.limits.call_depth as usize {
+        let depth = (open as usize).saturating_add(self.depth + 2);
+        if depth > self.limits.call_depth as usize {
             self.stop(span, |_| Some(FaultKind::CallDepth));
         }
     }

@@ -49,8 +49,8 @@ pub(super) enum Act {
         elements: u32,
         steps: u64,
     },
-    /// The same for a function whose body follows, where so many bodies in place are around the call.
-    CallInPlace { steps: u64, depth: u32 },
+    /// Counts as a call whose callee's steps follow, where so many such calls are open.
+    Enter(u32),
     /// Goes back to the caller; the shader itself ends.
     Return,
     /// Points that come here are stopped.

@@ -4,6 +4,7 @@ mod quads;
 
 use super::*;
 use crate::PointMachine;
+use crate::bytecode::Opcode;
 use adumbra_ir::host::{SampleRequest, Sampled};
 use adumbra_ir::module::{MessageId, Module};
 use adumbra_ir::passes::{self, PassOptions};
@@ -68,6 +69,7 @@ struct Case {
     /// Per word of the globals, the values of all points.
     globals: Vec<Vec<u32>>,
     points: usize,
+    limits: Limits,
 }
 
 const LIMITS: Limits = Limits {
@@ -119,11 +121,12 @@ impl Case {
             globals,
             points,
             program,
+            limits: LIMITS,
         }
     }
 
     fn alone(&self) -> (Vec<Shown>, Vec<Vec<String>>) {
-        let mut machine = PointMachine::new(self.program.clone(), LIMITS);
+        let mut machine = PointMachine::new(self.program.clone(), self.limits);
         let mut host = Recorder::default();
         host.points.resize(self.points, Vec::new());
         let shown = (0..self.points).map(|point| {
@@ -153,8 +156,8 @@ impl Case {
                 .map(|plane| plane.iter().all(|word| word == &plane[0]))
                 .collect(),
         };
-        let mut machine = BatchMachine::new(self.program.clone(), LIMITS, &options);
-        let mut alone = PointMachine::new(self.program.clone(), LIMITS);
+        let mut machine = BatchMachine::new(self.program.clone(), self.limits, &options);
+        let mut alone = PointMachine::new(self.program.clone(), self.limits);
         let mut host = Recorder {
             hesitates,
             ..Recorder::default()
@@ -216,8 +219,8 @@ impl Case {
 }
 
 /// Panics if a program shows something else in chunks.
-fn check(seed: u64, points: usize, width: usize) {
-    let case = Case::new(seed, points);
+fn check(case: &Case, seed: u64, width: usize) {
+    let points = case.points;
     let (alone, said_alone) = case.alone();
     for level in Level::available() {
         for hesitates in [false, true] {
@@ -253,6 +256,26 @@ fn chunks_show_what_points_show() {
         } else {
             4 + width % 40
         };
-        check(seed, points, width);
+        check(&Case::new(seed, points), seed, width);
     }
+}
+
+/// With so few steps or calls that points are stopped anywhere, in functions that stand in place of their calls too.
+#[test]
+fn limits_stop_the_points_that_they_stop_alone() {
+    let (mut in_place, mut stopped) = (0, 0);
+    for seed in 0..200 {
+        let mut case = Case::new(seed, 24);
+        let mut code = case.program.code.iter();
+        in_place += usize::from(code.any(|code| code.opcode == Opcode::Enter));
+        match seed % 2 {
+            0 => case.limits.steps = 1 + seed / 2 % 24,
+            _ => case.limits.call_depth = 1 + seed as u32 / 2 % 4,
+        }
+        check(&case, seed, 16);
+        let (alone, _) = case.alone();
+        let outcomes = alone.iter().map(|shown| shown.0);
+        stopped += outcomes.filter(|&o| o == Outcome::Stopped).count();
+    }
+    assert!(in_place > 80 && stopped > 1_000, "{in_place} {stopped}");
 }

@@ -125,6 +125,7 @@ encoding! {
     28 ArrayCopyPart;
     29 ArrayResize;
     30 Difference(direction);
+    31 Enter;
 }
 
 #[cfg(test)]

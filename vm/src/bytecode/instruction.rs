@@ -111,6 +111,8 @@ pub enum Opcode {
     Restore,
     /// Calls function `d`, whose parameters are in place; `a` steps more than one, for arrays that were saved.
     Call,
+    /// Counts as a call whose callee's instructions follow: one step of the budget, and the depth, `d` such calls being open around it.
+    Enter,
     /// Goes back to the caller; the shader itself ends.
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the slots listed at `c`.
@@ -204,6 +206,7 @@ impl Opcode {
             Opcode::ArrayFromSaved | Opcode::ArrayToSaved => first([Array, Array, Number]),
             Opcode::Save | Opcode::Restore => first([Number, Number]),
             Opcode::Call => first([Function, Number]),
+            Opcode::Enter => first([Number]),
             Opcode::Return | Opcode::Unreachable => first([]),
             Opcode::Sample(channels, u, v) => {
                 first([Texture, Read(u), Read(v), WriteList(channels.count())])

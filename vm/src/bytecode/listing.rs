@@ -82,6 +82,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         Opcode::Save => "save".to_owned(),
         Opcode::Restore => "restore".to_owned(),
         Opcode::Call => "call".to_owned(),
+        Opcode::Enter => "enter".to_owned(),
         Opcode::Return => "return".to_owned(),
         Opcode::Sample(Channels::Color, u, v) => with("sample", &[u, v]),
         Opcode::Sample(Channels::Alpha, u, v) => with("sample.alpha", &[u, v]),

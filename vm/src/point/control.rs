@@ -129,6 +129,26 @@ pub(super) unsafe fn call(
     }
 }
 
+/// `words`: how many calls are open around it whose callees stand in their places.
+pub(super) unsafe fn enter(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    // SAFETY: validation checked that an instruction stands behind it.
+    unsafe {
+        let [open, ..] = (*ip).words;
+        let depth = (open as usize).saturating_add(state.calls.len() + 2);
+        if let Some(kind) = state.enter(depth, 0, 1) {
+            return state.stop(ip, kind);
+        }
+        next(ip, file, state)
+    }
+}
+
 pub(super) unsafe fn return_to(
     _: *const Threaded,
     _: *mut u32,

@@ -97,6 +97,7 @@ fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>
         Opcode::Save => control::save,
         Opcode::Restore => control::restore,
         Opcode::Call => control::call,
+        Opcode::Enter => control::enter,
         Opcode::Return => control::return_to,
         Opcode::Sample(..) => host::sample,
         Opcode::SampleGradients(_) => host::sample_gradients,

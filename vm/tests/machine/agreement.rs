@@ -3,7 +3,7 @@
 
 use crate::park::{Hesitant, run_hesitantly};
 use crate::support::Recorder;
-use adumbra_ir::eval::{Options, Point, Slot, evaluate};
+use adumbra_ir::eval::{Options, Point, Shadows, Slot, evaluate};
 use adumbra_ir::host::{Limits, SampleRequest};
 use adumbra_ir::module::*;
 use adumbra_ir::ops::Op;
@@ -340,4 +340,60 @@ fn large_arrays_take_the_same_steps() {
     }
     // The shader's own entry and its four instructions; four calls, each with its arrays in and out; three times what was saved.
     assert_eq!(needed, Some(1 + 4 * 2 + 4 * (1 + 2 + 2) + 3 * (2 + 1)));
+}
+
+/// Passes put functions in place of their calls. Whatever the limits, a point is stopped at the same place, as in the module before.
+#[test]
+fn limits_count_calls_that_are_inlined() {
+    let (mut in_place, mut stopped) = (0, 0);
+    for seed in 0..200 {
+        let mut before = generate(seed);
+        before.functions.iter_mut().for_each(|f| f.library = false);
+        let options = PassOptions {
+            output_shadows: true,
+            ..PassOptions::default()
+        };
+        let (after, _) = passes::run(before.clone(), &options);
+        let insts = after.functions.iter().flat_map(|f| &f.regions);
+        let mut insts = insts.flat_map(|r| &r.insts);
+        in_place += usize::from(insts.any(|i| matches!(i.kind, InstKind::Enter(_))));
+        let program = Arc::new(lower(&after).expect("the module fits"));
+        let (point, globals, inputs) = point(&before, &mut Random(seed));
+        let evaluated = |limits| {
+            let options = Options {
+                limits,
+                shadows: Shadows::Full,
+                ..Options::default()
+            };
+            evaluate(&before, &point, &options, &mut Recorder::default())
+        };
+        let all = evaluated(LIMITS);
+        if all.tally.nonfinite > 0 {
+            continue;
+        }
+        let steps = (0..8).chain([all.steps.saturating_sub(1), all.steps]);
+        let steps = steps.map(|steps| Limits { steps, ..LIMITS });
+        let depths = (0..6).map(|call_depth| Limits {
+            call_depth,
+            ..LIMITS
+        });
+        for limits in steps.chain(depths) {
+            let expected = evaluated(limits);
+            let mut machine = PointMachine::new(program.clone(), limits);
+            machine.run(&globals, &inputs, &mut Recorder::default());
+            assert_eq!(
+                machine.faults(),
+                &expected.faults,
+                "{seed} {limits:?}\n{program}"
+            );
+            let values: Vec<u32> = machine.outputs().iter().step_by(3).copied().collect();
+            let types = before.entry().results.iter().map(|r| r.ty);
+            let outputs = expected.outputs.iter().zip(types).zip(values);
+            for ((slot, ty), value) in outputs.filter(|((_, ty), _)| *ty != Scalar::Closure) {
+                assert_eq!(slot.bits(ty), value, "{seed} {limits:?}\n{program}");
+            }
+            stopped += usize::from(expected.faults.stopped().is_some());
+        }
+    }
+    assert!(in_place > 60 && stopped > 300, "{in_place} {stopped}");
 }

@@ -83,6 +83,11 @@ impl<F: Number> Machine<'_, F> {
                 let awaited = Awaited::Difference(direction, args[0].float);
                 return Err(Halt::Pending(awaited));
             }
+            InstKind::Enter(open) => {
+                self.state.tally.calls += 1;
+                self.count_entry(1, open, inst.span)?;
+                return Ok(Values::new());
+            }
             InstKind::ArrayZero(array) => {
                 let len = self.function().arrays[array.index()].len;
                 self.take_steps(array_steps(len), inst.span)?;

@@ -50,6 +50,7 @@ fn is_plain(function: &Function, region: RegionId, end: &InstKind, plain: &[bool
             | InstKind::Resource(_)
             | InstKind::Global(..)
             | InstKind::Shadow(_)
+            | InstKind::Enter(_)
             | InstKind::Sample(..) => true,
             InstKind::Op(op) => op.info().fault.is_none(),
             InstKind::Call(callee, arrays) => arrays.is_empty() && plain[callee.index()],

@@ -44,7 +44,7 @@ pub fn quads(
     if at_divergence == AtDivergence::Live && !found.derivatives.is_empty() {
         // Small functions of the library are no calls then, which take steps.
         let calls = CallGraph::new(&module);
-        inline(&mut module, &calls);
+        inline(&mut module, &calls, 0);
         found = divergence::find(&module);
         while live::flatten(&mut module, &found.arms) {
             found = divergence::find(&module);

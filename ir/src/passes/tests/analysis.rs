@@ -311,6 +311,7 @@ fn a_shader_without_demand_is_the_one_with_derivatives_off() {
         return %5, %8
       }
       fn twice(%0: f32) -> (f32) ^0 {
+        array &0: i32[1]
         %1: f32 = add %0, %0
         %2: f32 = floor %1
         %3: f32 = ddy %2

@@ -8,7 +8,7 @@ fn folded(functions: &str) -> Module {
     // Pruned as well, so that numbers are in order and unused constants gone.
     one(functions, |f| {
         fold(f);
-        prune(f, &[]);
+        prune(f);
     })
 }
 

@@ -4,6 +4,7 @@
 
 mod analysis;
 mod fold;
+mod inline;
 mod optimise;
 mod origins;
 mod post;

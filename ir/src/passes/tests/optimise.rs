@@ -1,4 +1,4 @@
-//! Dedupe, prune, inline, and dropping functions.
+//! Dedupe, prune, and dropping functions.
 
 use super::*;
 use crate::passes::{dedupe::dedupe, prune::prune};
@@ -32,7 +32,7 @@ fn what_is_computed_twice_is_computed_once() {
          }",
         |f| {
             dedupe(f);
-            prune(f, &[]);
+            prune(f);
         },
     );
     // A cosine in one arm does not serve the other, nor what follows.
@@ -88,7 +88,7 @@ fn constants_of_two_variables_stay_two() {
       }";
     let out = one(text, |f| {
         dedupe(f);
-        prune(f, &[]);
+        prune(f);
     });
     assert_text(
         &out,
@@ -101,7 +101,7 @@ fn constants_of_two_variables_stay_two() {
 }
 
 fn pruned(functions: &str) -> Module {
-    one(functions, |f| prune(f, &[]))
+    one(functions, prune)
 }
 
 #[test]
@@ -240,125 +240,32 @@ fn loops_stay_because_their_turns_are_counted() {
 }
 
 #[test]
-fn calls_go_if_the_callee_is_quiet() {
-    let out = passed(
-        "fn main(%0: f32) -> (f32) ^0 {
-           %1: f32 = call quiet(%0)
-           %2: f32 = call loud(%0)
-           %3: f32 = call around(%0)
-           return %0
-         }
-         fn quiet(%0: f32) -> (f32) ^0 {
-           %1: f32 = sin %0
-           return %1
-         }
-         fn loud(%0: f32) -> (f32) ^0 {
-           %1: f32 = sample_alpha wood(%0, %0)
-           return %0
-         }
-         fn around(%0: f32) -> (f32) ^0 {
-           %1: f32 = call around(%0)
-           return %1
-         }
-         fn nobody(%0: f32) -> (f32) ^0 {
-           return %0
-         }",
-        &DUAL,
-    );
-    assert_text(
-        &out,
-        "fn main(%0: f32) -> (f32) ^0 {
-           %1: f32 = call loud(%0)
-           %2: f32 = call around(%0)
-           return %0
-         }
-         fn loud(%0: f32) -> (f32) ^0 {
-           %1: f32 = sample_alpha wood(%0, %0)
-           return %0
-         }
-         fn around(%0: f32) -> (f32) ^0 {
-           %1: f32 = call around(%0)
-           return %1
-         }",
-    );
-}
-
-#[test]
-fn library_functions_are_inlined_and_users_are_not() {
-    let out = passed(
-        "fn main(%0: f32, %1: f32) -> (f32, f32) ^0 {
-           %2: f32 $len = call length(%0, %1)
-           %3: bool = flt %2, %0
-           %4: f32 = if %3 ^1 {
-             %5: f32 = call length(%2, %1)
-             yield %5
-           } else ^2 {
-             %6: f32 = call own(%2)
-             yield %6
-           }
-           return %2, %4
-         }
-         fn length library(%0: f32, %1: f32) -> (f32) ^0 {
-           %2: f32 = call dot(%0, %1)
-           %3: f32 = sqrt %2
-           return %3
-         }
-         fn dot library(%0: f32, %1: f32) -> (f32) ^0 {
-           %2: f32 = mul %0, %0
-           %3: f32 = mul %1, %1
-           %4: f32 = add %2, %3
-           return %4
-         }
-         fn own(%0: f32) -> (f32) ^0 {
-           %1: f32 = sin %0
-           return %1
-         }",
-        &DUAL,
-    );
-    assert_text(
-        &out,
-        "fn main(%0: f32, %1: f32) -> (f32, f32) ^0 {
-           %2: f32 = mul %0, %0
-           %3: f32 = mul %1, %1
-           %4: f32 = add %2, %3
-           %5: f32 $len = sqrt %4
-           %6: bool = flt %5, %0
-           %7: f32 = if %6 ^1 {
-             %8: f32 = mul %5, %5
-             %9: f32 = add %8, %3
-             %10: f32 = sqrt %9
-             yield %10
-           } else ^2 {
-             %11: f32 = call own(%5)
-             yield %11
-           }
-           return %5, %7
-         }
-         fn own(%0: f32) -> (f32) ^0 {
-           %1: f32 = sin %0
-           return %1
-         }",
-    );
-}
-
-#[test]
-fn inlining_stops_at_its_limit() {
-    let library = |ops: usize| {
-        let mut text = String::from(
-            "fn main(%0: f32) -> (f32) ^0 {
-               %1: f32 = call steps(%0)
-               return %1
-             }
-             fn steps library(%0: f32) -> (f32) ^0 {\n",
-        );
-        for i in 0..ops {
-            text += &format!("%{}: f32 = sin %{i}\n", i + 1);
+fn calls_stay_whether_or_not_anybody_reads_their_results() {
+    let text = "
+      fn main(%0: f32) -> (f32) ^0 {
+        %1: f32 = call branching(%0)
+        %2: f32 = call around(%0)
+        return %0
+      }
+      fn branching(%0: f32) -> (f32) ^0 {
+        %1: f32 = const 0.0
+        %2: bool = flt %0, %1
+        %3: f32 = if %2 ^1 {
+          yield %1
+        } else ^2 {
+          yield %0
         }
-        text + &format!("return %{ops}\n}}")
-    };
-    let functions = |ops| passed(&library(ops), &DUAL).functions.len();
-    assert_eq!(functions(MAX_INLINE - 1), 1);
-    assert_eq!(functions(MAX_INLINE), 2);
+        return %3
+      }
+      fn around(%0: f32) -> (f32) ^0 {
+        %1: f32 = call around(%0)
+        return %1
+      }";
+    let nobody = "
+      fn nobody(%0: f32) -> (f32) ^0 {
+        return %0
+      }";
+    assert_text(&passed(&format!("{text}{nobody}"), &DUAL), text);
 }
 
 #[test]

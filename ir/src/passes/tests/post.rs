@@ -1,4 +1,4 @@
-//! The snippets of the post, as IR.
+//! The snippets of the post, as IR. An array that nobody uses keeps a function from being inlined.
 
 use super::*;
 
@@ -11,6 +11,7 @@ pub(super) const PRACTICAL: &str = "fn main() -> (f32) ^0 {
    return %3
  }
  fn eval_practical(%0: f32 $x1, %1: f32 $x2) -> (f32) ^0 {
+   array &0: i32[1]
    %2: f32 = mul %0, %1
    %3: f32 = const 1.0
    %4: f32 = add %0, %3
@@ -57,6 +58,7 @@ fn a_literal_through_an_out_argument_has_the_derivative_0() {
     assert_text(
         &out,
         "fn main() -> (f32) ^0 {
+           enter 0
            %0: f32 = const 0.0
            return %0
          }",
@@ -76,6 +78,7 @@ pub(super) const FUNC: &str = "fn main() -> (f32, f32) ^0 {
    return %6, %9
  }
  fn func(%0: f32 $x, %1: f32 $y) -> (f32, f32) ^0 {
+   array &0: i32[1]
    return %0, %1
  }";
 

@@ -15,7 +15,7 @@ const POINTS: u64 = 3;
 /// A host whose texels depend on where it is asked, and which remembers: requests, and the words of messages behind the number of requests
 /// before each.
 #[derive(Default)]
-struct Recorder(Vec<SampleRequest>, Vec<u32>);
+pub(super) struct Recorder(Vec<SampleRequest>, Vec<u32>);
 
 impl Host for Recorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
@@ -31,22 +31,36 @@ impl Host for Recorder {
 }
 
 /// What can be observed of a point, in order: faults, values by their bits, shadows.
+#[derive(Debug)]
 pub(super) struct Seen {
-    faults: Vec<Fault>,
+    pub(super) faults: Vec<Fault>,
     values: Vec<u32>,
     shadows: Vec<f32>,
+    /// Steps taken.
+    pub(super) steps: u64,
     /// Whether the point went to its end, over finite numbers alone: else shadows may differ between compilations, and what is made of them.
-    comparable: bool,
+    pub(super) comparable: bool,
 }
 
 pub(super) fn observe(module: &Module, point: &Point, shadows: Shadows, outputs: bool) -> Seen {
+    let limits = Limits {
+        steps: 5_000,
+        ..Limits::default()
+    };
+    observe_within(module, point, shadows, outputs, limits)
+}
+
+pub(super) fn observe_within(
+    module: &Module,
+    point: &Point,
+    shadows: Shadows,
+    outputs: bool,
+    limits: Limits,
+) -> Seen {
     let mut host = Recorder::default();
     let options = Options {
         shadows,
-        limits: Limits {
-            steps: 5_000,
-            ..Limits::default()
-        },
+        limits,
         ..Options::default()
     };
     let outcome = evaluate(module, point, &options, &mut host);
@@ -54,6 +68,7 @@ pub(super) fn observe(module: &Module, point: &Point, shadows: Shadows, outputs:
         faults: outcome.faults.iter().collect(),
         values: host.1,
         shadows: Vec::new(),
+        steps: outcome.steps,
         comparable: outcome.tally.nonfinite == 0 && outcome.faults.stopped().is_none(),
     };
     for request in host.0 {
@@ -93,7 +108,7 @@ impl Seen {
 }
 
 /// Points with numbers around 0; their shadows are 0 unless `moving`.
-fn points(module: &Module, seed: u64, moving: bool) -> impl Iterator<Item = Point> {
+pub(super) fn points(module: &Module, seed: u64, moving: bool) -> impl Iterator<Item = Point> {
     (0..POINTS).map(move |number| {
         let mut state = seed * POINTS + number;
         let mut float = || {
@@ -164,8 +179,6 @@ fn each_pass_keeps_values_shadows_and_faults() {
     for seed in 0..MODULES {
         let before = generate(seed);
         let mut module = before.clone();
-        let quiet = vec![false; module.functions.len()];
-        let prune = |f: &mut Function| prune(f, &quiet);
         let passes: [&dyn Fn(&mut Function); 4] = [&fold, &dedupe, &prune, &fold];
         for pass in passes {
             module.functions.iter_mut().for_each(pass);

@@ -98,6 +98,7 @@ impl<'a> Parser<'a> {
                 InstKind::ClosureScale
             }
             "call" => return self.call(draft, results),
+            "enter" => InstKind::Enter(self.number()?),
             "yield" => {
                 args = self.values()?;
                 InstKind::Yield

@@ -410,6 +410,7 @@ impl<'a> Printer<'a> {
                     arrays => write!(out, " [{}]", List(arrays)),
                 }
             }
+            InstKind::Enter(open) => write!(out, "enter {open}"),
             InstKind::If(..) => write!(out, "if {args}"),
             InstKind::Loop(_) => out.write_str("loop"),
             InstKind::Block(_) => out.write_str("block"),

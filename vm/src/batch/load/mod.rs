@@ -7,9 +7,8 @@
 mod places;
 mod rows;
 
-use super::blocks::{Blocks, arguments, each_written};
+use super::blocks::{Blocks, arguments, each_written, ends_block};
 use super::calls::Calls;
-use super::code::Code;
 use super::rows::{Copied, FindTest, Routines, ShadowRead, Shape, Test, each, find_truth};
 use super::step::{Act, Footprint, Lent, Place, Step};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
@@ -55,8 +54,7 @@ impl Loaded {
 /// Resolves a program for a level. `uniform` tells of each word among the globals whether it is the same for all points of a chunk.
 pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded {
     let calls = Calls::of(program);
-    let code = Code::new(program, &calls);
-    let mut blocks = Blocks::new(&code, &calls);
+    let mut blocks = Blocks::new(program, &calls);
     let mut written = vec![false; program.slots as usize];
     for code in &program.code {
         each_written(program, code, |slot| written[slot as usize] = true);
@@ -81,7 +79,6 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
     let written_inputs: Vec<u32> = moved.map(|(_, input)| input).collect();
     let mut loader = Loader {
         program,
-        code: &code,
         level,
         uniform,
         map: homes.clone(),
@@ -96,31 +93,30 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
         free_cells: Vec::new(),
         constants: HashMap::new(),
         hosts: HashMap::new(),
-        index: 0,
+        position: 0,
         out: Loaded {
             written_inputs,
             depth: calls.depth,
             ..Loaded::default()
         },
     };
-    let mut first_steps = vec![0; code.len() as usize + 1];
+    let mut first_steps = vec![0; program.code.len() + 1];
     for block in 0..blocks.count() {
         let range = blocks.range(block);
         first_steps[range.start as usize] = loader.out.steps.len() as u32;
-        loader.index = range.start;
+        loader.position = range.start;
         if blocks.targets[range.start as usize] {
             loader.emit(Act::Join, []);
         }
         let deaths = blocks.deaths(block);
-        for (index, deaths) in range.clone().zip(&deaths) {
-            loader.index = index;
-            let position = code.placed(index).position;
+        for (position, deaths) in range.clone().zip(&deaths) {
+            loader.position = position;
             match calls.leaves[position as usize] {
                 true => {
                     loader.settle_all();
                     loader.emit(Act::Leave, []);
                 }
-                false => loader.instruction(code.instruction(index), deaths),
+                false => loader.instruction(&program.code[position as usize], deaths),
             }
         }
         loader.end_block();
@@ -130,7 +126,6 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
 
 struct Loader<'p> {
     program: &'p Bytecode,
-    code: &'p Code<'p>,
     level: Level,
     uniform: &'p [bool],
     /// Where each slot's word is now.
@@ -152,8 +147,7 @@ struct Loader<'p> {
     free_cells: Vec<u32>,
     constants: HashMap<u32, u32>,
     hosts: HashMap<u32, u32>,
-    /// The instruction's place in the code.
-    index: u32,
+    position: u32,
     out: Loaded,
 }
 
@@ -186,7 +180,7 @@ impl Loader<'_> {
         self.out.steps.push(Step {
             act,
             refs,
-            position: self.code.placed(self.index).position,
+            position: self.position,
         });
     }
 
@@ -243,16 +237,13 @@ impl Loader<'_> {
             Opcode::Loop => self.control(Act::Loop(a)),
             Opcode::Call => {
                 let function = &program.functions[a as usize];
-                let steps = 1 + u64::from(b);
-                match self.code.placed(self.index).in_place {
-                    Some(depth) => self.emit(Act::CallInPlace { steps, depth }, []),
-                    None => self.control(Act::Call {
-                        target: function.start,
-                        elements: function.elements,
-                        steps,
-                    }),
-                }
+                self.control(Act::Call {
+                    target: function.start,
+                    elements: function.elements,
+                    steps: 1 + u64::from(b),
+                });
             }
+            Opcode::Enter => self.emit(Act::Enter(a), []),
             Opcode::Return => self.control(Act::Return),
             Opcode::Unreachable => self.emit(Act::Unreachable, []),
             Opcode::Move(to, from) => {
@@ -431,7 +422,7 @@ impl Loader<'_> {
         for &slot in &self.moved {
             let place = self.map[slot as usize];
             let is_away = place != self.homes[slot as usize];
-            if is_away && self.deaths[slot as usize] > self.index {
+            if is_away && self.deaths[slot as usize] > self.position {
                 self.out.lent.push(Lent {
                     slot,
                     operand: self.out.places.len() as u32,
@@ -449,26 +440,15 @@ impl Loader<'_> {
                 Act::Branch { target, .. }
                 | Act::Jump(target)
                 | Act::Loop(target)
-                | Act::Call { target, .. } => {
-                    *target = first_steps[self.code.index_of(*target) as usize];
-                }
+                | Act::Call { target, .. } => *target = first_steps[*target as usize],
                 _ => {}
             }
         }
         let entry = &self.program.functions[self.program.entry as usize];
         Loaded {
             cells: self.cells.len() as u32,
-            entry: first_steps[self.code.index_of(entry.start) as usize],
+            entry: first_steps[entry.start as usize],
             ..self.out
         }
     }
-}
-
-/// Whether an instruction puts words home itself, at the end of its block.
-fn ends_block(opcode: Opcode) -> bool {
-    opcode.ends()
-        || matches!(
-            opcode,
-            Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Call
-        )
 }

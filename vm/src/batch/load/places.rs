@@ -83,7 +83,7 @@ impl Loader<'_> {
         for i in 0..self.moved.len() {
             let guest = self.moved[i];
             if guest != slot && self.map[guest as usize] == Place::Own(slot) {
-                if self.deaths[guest as usize] > self.index {
+                if self.deaths[guest as usize] > self.position {
                     self.copy(Place::Own(guest), Place::Own(slot));
                 }
                 self.set(guest, self.homes[guest as usize]);
@@ -114,7 +114,7 @@ impl Loader<'_> {
     /// Forgets what is not at home.
     pub(super) fn end_block(&mut self) {
         // What control falls through to begins another block.
-        let last = self.code.instruction(self.index).opcode;
+        let last = self.program.code[self.position as usize].opcode;
         if !ends_block(last) {
             self.settle_all();
         }
