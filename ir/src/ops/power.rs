@@ -244,7 +244,11 @@ impl Row<3> for Norm3 {
         let down = F::select(great, v.lit(2f64.powi(-90)), one);
         let scale = F::select(small, v.lit(2f64.powi(90)), down);
         let reciprocal = F::select(v.same(zero), zero, one / (v * scale));
-        [a, b, c].map(|x| Of(x * scale * reciprocal))
+        [
+            Of(a * scale * reciprocal),
+            Of(b * scale * reciprocal),
+            Of(c * scale * reciprocal),
+        ]
     }
 
     fn piece(x: [f64; 3]) -> i64 {

@@ -39,6 +39,12 @@ impl<L: Lane> Slow<L> for UnusualRsqrt<L> {
 /// Less a third of t's bits these are those of 1/∛t, so that |1 − t·r³| ≤ 0.1021, the least possible (found by search).
 const INVERSE_CBRT_BITS: u32 = 0x54a1_f5c0;
 
+/// 1 − t·r³.
+#[inline(always)]
+fn cube_error<L: Lane>(t: L, r: L) -> L {
+    (-(t * r)).mul_add(r * r, t.lit(1.0))
+}
+
 /// ∛t for a positive t that is not small. Two steps towards r = 1/∛t, which need no quotient; the root made of it is corrected by its
 /// remainder.
 #[inline(always)]
@@ -47,10 +53,9 @@ fn positive_cbrt<L: Lane>(t: L) -> L {
     let third = bits.times_high(bits.lit(0xaaaa_aaab)).shr(bits.lit(1));
     let r = bits.lit(INVERSE_CBRT_BITS).minus(third).float();
     // With e = 1 − t·r³ the inverse root is r·(1 − e)^(-1/3) = r·(1 + e/3 + 2e²/9 + 14e³/81 + …).
-    let error = |r: L| (-(t * r)).mul_add(r * r, t.lit(1.0));
-    let e = error(r);
+    let e = cube_error(t, r);
     let r = (r * e).mul_add(polynomial(e, [1.0 / 3.0, 2.0 / 9.0, 14.0 / 81.0]), r);
-    let r = (r * error(r)).mul_add(t.lit(1.0 / 3.0), r);
+    let r = (r * cube_error(t, r)).mul_add(t.lit(1.0 / 3.0), r);
     let square = r * r;
     let root = t * square;
     let area = root * root;

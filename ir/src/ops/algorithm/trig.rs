@@ -64,6 +64,20 @@ fn reduce<L: Lane>(t: L) -> Reduced<L> {
     Reduced { r, tail, quadrant }
 }
 
+/// A word of the bits of 2/π.
+#[inline(always)]
+fn two_over_pi<W: Word>(index: W) -> W {
+    (index & index.lit(7)).lookup(TWO_OVER_PI)
+}
+
+/// The 32 bits of 2/π that begin `offset` bits behind the beginning of a word.
+#[inline(always)]
+fn two_over_pi_from<W: Word>(index: W, offset: W) -> W {
+    let next = two_over_pi(index.plus(index.lit(1)));
+    let spill = next.shr(index.lit(1)).shr(index.lit(31).minus(offset));
+    two_over_pi(index).shl(offset) | spill
+}
+
 /// For finite t ≥ [`CODY_WAITE`]; anything else gives garbage.
 #[inline(always)]
 fn reduce_large<L: Lane>(t: L) -> Reduced<L> {
@@ -73,12 +87,9 @@ fn reduce_large<L: Lane>(t: L) -> Reduced<L> {
     let mantissa = (bits & word(0x007f_ffff)) | word(0x0080_0000);
     let position = bits.shr(word(23)).minus(word(150 - 30));
     let (index, offset) = (position.shr(word(5)), position & word(31));
-    let part = |i: u32| {
-        let entry = |i: u32| (index.plus(word(i)) & word(7)).lookup(TWO_OVER_PI);
-        let spill = entry(i + 1).shr(word(1)).shr(word(31).minus(offset));
-        entry(i).shl(offset) | spill
-    };
-    let (high, middle, low) = (part(0), part(1), part(2));
+    let high = two_over_pi_from(index, offset);
+    let middle = two_over_pi_from(index.plus(word(1)), offset);
+    let low = two_over_pi_from(index.plus(word(2)), offset);
     // mantissa·2/π modulo 4, in units of 2^-30 and, below, of 2^-62.
     let fraction = mantissa.times(middle).plus(mantissa.times_high(low));
     let carry = word(0).truth(fraction.lt_unsigned(mantissa.times_high(low)));
