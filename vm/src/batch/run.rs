@@ -40,6 +40,18 @@ impl Chunk {
                         self.at += 1;
                         continue;
                     }
+                    Act::Fused {
+                        routine,
+                        rows,
+                        kept,
+                    } => {
+                        self.at += 1;
+                        if !kept || self.group.partial.is_empty() {
+                            routine(refs, &self.group.some.runs);
+                            self.at += rows as usize;
+                        }
+                        continue;
+                    }
                     Act::Cell(ref routines, pattern) => {
                         match routines.full {
                             Some(full) => full(refs, &[Run::FIRST]),

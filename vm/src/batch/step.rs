@@ -1,6 +1,6 @@
 //! Steps: what the batch interpreter runs, made from bytecode by [`load`](super::load).
 
-use super::rows::{Routines, Test};
+use super::rows::{Full, Routines, Test};
 use crate::bytecode::{Array, Pattern};
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::Channels;
@@ -27,6 +27,14 @@ pub(super) enum Act {
     },
     /// The same once, for all points.
     Cell(Routines, Pattern),
+    /// All of the rows that follow at once. Operands: the last one's result, then what they have of others.
+    Fused {
+        routine: Full,
+        /// How many follow.
+        rows: u32,
+        /// Whether points that do not run keep what they have in the planes that the last one writes.
+        kept: bool,
+    },
     /// Records faults of the row that follows. Operands: that row's.
     Fault(Test, FaultKind),
     /// Jumps unless the test is as said. Operands: the test's.

@@ -4,6 +4,7 @@
 //! another value's, and what the host holds are read where they are. Where the block ends, and somebody reads the word later, it is put into
 //! its plane. So blocks know nothing of each other, and all that is said of a word holds for whichever points run the block.
 
+mod fuse;
 mod places;
 mod rows;
 
@@ -15,6 +16,7 @@ use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
 use crate::level::Level;
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
+use fuse::Candidate;
 use std::collections::HashMap;
 
 /// Planes for what is on its way from one place to another: a value with its shadows.
@@ -93,6 +95,8 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
         free_cells: Vec::new(),
         constants: HashMap::new(),
         hosts: HashMap::new(),
+        candidates: Vec::new(),
+        counts: Vec::new(),
         position: 0,
         out: Loaded {
             written_inputs,
@@ -147,12 +151,16 @@ struct Loader<'p> {
     free_cells: Vec<u32>,
     constants: HashMap<u32, u32>,
     hosts: HashMap<u32, u32>,
+    /// Rows of the block that may be computed together with later ones.
+    candidates: Vec<Candidate>,
+    /// How many operands each step has.
+    counts: Vec<u32>,
     position: u32,
     out: Loaded,
 }
 
 /// A value's word and those of its shadows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Triple {
     value: Place,
     shadows: [Option<Place>; 2],
@@ -163,6 +171,25 @@ impl Triple {
     fn places(self) -> impl Iterator<Item = Place> {
         let shadows = self.shadows.into_iter().flatten();
         std::iter::once(self.value).chain(shadows)
+    }
+
+    fn has(self, place: Place) -> bool {
+        self.places().any(|own| own == place)
+    }
+
+    /// Whether both have a place in common.
+    fn meets(self, other: Triple) -> bool {
+        self.places().any(|place| other.has(place))
+    }
+
+    /// What it is as an operand, if routines are made for that.
+    fn shape(self) -> Option<Shape> {
+        match self.shadows {
+            [None, None] if self.value.is_cell() => Some(Shape::Uniform),
+            [None, None] => Some(Shape::Varying),
+            [Some(_), Some(_)] if !self.value.is_cell() => Some(Shape::Dual),
+            _ => None,
+        }
     }
 }
 
@@ -175,8 +202,15 @@ fn slots(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
 
 impl Loader<'_> {
     fn emit(&mut self, act: Act, places: impl IntoIterator<Item = Place>) {
+        if !matches!(
+            act,
+            Act::Row { .. } | Act::Cell(..) | Act::Fault(..) | Act::Enter(_)
+        ) {
+            self.candidates.clear();
+        }
         let refs = self.out.places.len() as u32;
         self.out.places.extend(places);
+        self.counts.push(self.out.places.len() as u32 - refs);
         self.out.steps.push(Step {
             act,
             refs,

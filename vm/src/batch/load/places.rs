@@ -113,6 +113,7 @@ impl Loader<'_> {
 
     /// Forgets what is not at home.
     pub(super) fn end_block(&mut self) {
+        self.candidates.clear();
         // What control falls through to begins another block.
         let last = self.program.code[self.position as usize].opcode;
         if !ends_block(last) {

@@ -10,6 +10,11 @@ use adumbra_ir::types::{Direction, Lanes};
 impl Loader<'_> {
     pub(super) fn row(&mut self, op: Op, pattern: Pattern, words: &[u32], deaths: &[u32]) {
         let (info, to) = (op.info(), words[0]);
+        if matches!(op, Op::IToU | Op::UToI | Op::AsFloat) {
+            // The same bits under another type.
+            let from = self.triple(words[1], Lanes::NONE);
+            return self.take(to, Lanes::NONE, from, deaths);
+        }
         let operands: Vec<Triple> = (0..op.arity())
             .map(|i| self.triple(words[i + 1], pattern.operand(i)))
             .collect();
@@ -64,6 +69,14 @@ impl Loader<'_> {
         }
         self.written(slots(to, result));
         self.rows(op, pattern, to, &operands);
+        let result = Triple {
+            value: Place::Own(to),
+            shadows: Direction::BOTH.map(|direction| {
+                let shadow = Place::Own(to + 1 + direction as u32);
+                result.has(direction).then_some(shadow)
+            }),
+        };
+        self.join_rows(op, result, &operands, deaths);
     }
 
     /// A row in the planes of its result.
@@ -111,14 +124,11 @@ impl Loader<'_> {
         let mut shapes = [Shape::Varying; MAX_OPERANDS];
         let mut fits = result.is_none() || result == Lanes::XY;
         for (shape, operand) in shapes.iter_mut().zip(operands) {
-            *shape = match operand.shadows {
-                [None, None] if operand.value.is_cell() && !once => Shape::Uniform,
-                [Some(_), Some(_)] => Shape::Dual,
-                _ => Shape::Varying,
-            };
-            let halves = operand.shadows[0].is_some() != operand.shadows[1].is_some();
-            let cell_with_shadows = *shape == Shape::Dual && operand.value.is_cell();
-            fits &= !halves && !cell_with_shadows;
+            match operand.shape() {
+                Some(Shape::Uniform) if once => {}
+                Some(found) => *shape = found,
+                None => fits = false,
+            }
         }
         let shapes = &shapes[..operands.len()];
         fits &= result.is_none() != shapes.contains(&Shape::Dual);

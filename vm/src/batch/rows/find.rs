@@ -48,17 +48,17 @@ impl FindRow<'_> {
 /// Matches shapes against those that there are routines for. On processors that usually have more, the baseline is there to run anywhere, not
 /// to be fast: its general routines do.
 macro_rules! find_shapes {
-    ($level:expr, $bits:expr, $body:ident::<$row:ident, $n:ident>: $($shapes:expr,)*) => {
+    ($level:expr, $bits:expr, $part:ty, $n:tt: $($shapes:expr,)*) => {
         match $bits {
             $(Some(bits) if bits == const { $shapes } => match $level {
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => Some(avx512::$body::<$row, $n, { $shapes }> as Full),
+                Level::Avx512 => Some(avx512::full::<$part, $n, { $shapes }> as Full),
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => Some(avx2::$body::<$row, $n, { $shapes }> as Full),
+                Level::Avx2 => Some(avx2::full::<$part, $n, { $shapes }> as Full),
                 #[cfg(target_arch = "x86_64")]
                 _ => None,
                 #[cfg(not(target_arch = "x86_64"))]
-                _ => Some(baseline::$body::<$row, $n, { $shapes }> as Full),
+                _ => Some(baseline::full::<$part, $n, { $shapes }> as Full),
             },)*
             _ => None,
         }
@@ -66,12 +66,12 @@ macro_rules! find_shapes {
 }
 
 /// The shapes of two operands.
-const fn two(a: u8, b: u8) -> u8 {
+pub(super) const fn two(a: u8, b: u8) -> u8 {
     a | b << 2
 }
 
 /// The shapes of three operands.
-const fn three(a: u8, b: u8, c: u8) -> u8 {
+pub(super) const fn three(a: u8, b: u8, c: u8) -> u8 {
     two(a, b) | c << 4
 }
 
@@ -84,20 +84,22 @@ impl OpVisitor for FindRow<'_> {
         let full = if const { R::INFO.long || N > 3 } {
             None
         } else if const { N == 1 } {
-            find_shapes!(level, bits, float_full::<R, N>: VARYING, DUAL,)
+            find_shapes!(level, bits, Float<R>, N: VARYING, DUAL,)
         } else if const { N == 3 } {
             // All alike, between or by constants, and chosen by a truth value.
-            find_shapes!(level, bits, float_full::<R, N>:
+            find_shapes!(level, bits, Float<R>, N:
                 three(VARYING, VARYING, VARYING),
+                three(VARYING, VARYING, UNIFORM),
                 three(VARYING, UNIFORM, UNIFORM),
                 three(UNIFORM, UNIFORM, VARYING),
                 three(DUAL, DUAL, DUAL),
+                three(DUAL, DUAL, UNIFORM),
                 three(DUAL, UNIFORM, UNIFORM),
                 three(UNIFORM, UNIFORM, DUAL),
                 three(VARYING, DUAL, DUAL),
             )
         } else {
-            find_shapes!(level, bits, float_full::<R, N>:
+            find_shapes!(level, bits, Float<R>, N:
                 two(VARYING, VARYING),
                 two(VARYING, UNIFORM),
                 two(UNIFORM, VARYING),
@@ -115,14 +117,14 @@ impl OpVisitor for FindRow<'_> {
     fn word<R: WordRow<N>, const N: usize>(self) -> Routines {
         let (level, bits) = (self.level, self.bits());
         let full = if const { N == 1 } {
-            find_shapes!(level, bits, word_full::<R, N>: VARYING,)
+            find_shapes!(level, bits, Whole<R>, N: VARYING,)
         } else if const { N == 3 } {
-            find_shapes!(level, bits, word_full::<R, N>:
+            find_shapes!(level, bits, Whole<R>, N:
                 three(VARYING, VARYING, VARYING),
                 three(VARYING, UNIFORM, UNIFORM),
             )
         } else {
-            find_shapes!(level, bits, word_full::<R, N>:
+            find_shapes!(level, bits, Whole<R>, N:
                 two(VARYING, VARYING),
                 two(VARYING, UNIFORM),
                 two(UNIFORM, VARYING),

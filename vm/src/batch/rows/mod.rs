@@ -55,7 +55,7 @@ const fn shape(shapes: u8, operand: usize) -> u8 {
 
 /// Whether any operand is dual.
 const fn has_dual(shapes: u8) -> bool {
-    shapes & 0b10_10_10 != 0
+    shapes & 0b10_10_10_10 != 0
 }
 
 /// What is done with every word of a plane.
@@ -120,13 +120,12 @@ macro_rules! level {
     ($name:ident, $packs:ident $(, #[$attribute:meta])?) => {
         #[allow(dead_code, reason = "not every level has all of them")]
         mod $name {
-            use super::{Asked, Each, Pattern, Ref, Row, Run, WordRow, pack};
+            use super::{Asked, Each, Part, Pattern, Ref, Row, Run, WordRow, pack};
             type P = pack::$packs::Floats;
 
             level!(@each [$(#[$attribute])?]
-                float_full::<R: Row<N>, N: usize, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
+                full::<T: Part<N>, N: usize, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
                 float_general::<R: Row<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
-                word_full::<R: WordRow<N>, N: usize, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
                 word_general::<R: WordRow<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
                 test::<A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u32);
                 each_full::<E: Each, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
@@ -155,11 +154,16 @@ level!(avx2, avx2, #[target_feature(enable = "avx2,fma")]);
 level!(avx512, avx512, #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]);
 
 mod conditions;
-// Behind the macro, which it uses.
+mod part;
+// Behind the macros, which they use.
+#[macro_use]
 mod find;
+mod fused;
 
 use conditions::{Asked, test};
 pub(super) use find::{FindRow, FindTest, PartialsOfOne, Routines, each, find_truth};
+pub(super) use fused::{Fusion, Piece, find_fusion};
+use part::{Arg, Float, Part, Whole};
 
 /// Points in a pack of a level.
 pub(super) fn lanes_of(level: Level) -> usize {
@@ -238,7 +242,7 @@ unsafe fn blend<P: Pack>(to: *mut u32, offset: u32, active: P::Flags, words: P::
 /// # Safety
 /// As for [`Full`].
 #[inline(always)]
-unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
+unsafe fn full<P: Pack, T: Part<N>, const N: usize, const SHAPES: u8>(
     refs: *const Ref,
     runs: &[Run],
 ) {
@@ -248,7 +252,7 @@ unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
         let place = |index: usize| (*refs.add(index)).at;
         let to = place(0);
         let (mut values, mut xs, mut ys) = ([to; N], [to; N], [to; N]);
-        let mut at = if has_dual(SHAPES) { 3 } else { 1 };
+        let mut at = if const { has_dual(SHAPES) } { 3 } else { 1 };
         let mut i = 0;
         while i < N {
             values[i] = place(at);
@@ -259,46 +263,36 @@ unsafe fn float_full<P: Pack, R: Row<N>, const N: usize, const SHAPES: u8>(
             }
             i += 1;
         }
-        let kinds = R::INFO.operands;
-        let mut args = [operand::<P>(kinds[0], splat::<P>(values[0])); N];
+        let mut args = [splat::<P>(values[0]); N];
         let mut i = 1;
         while i < N {
-            args[i] = operand(kinds[i], splat::<P>(values[i]));
+            args[i] = splat::<P>(values[i]);
             i += 1;
         }
-        if !const { has_dual(SHAPES) } {
-            each_pack!(pack in runs, P => {
-                let mut i = 0;
-                while i < N {
-                    if shape(SHAPES, i) != UNIFORM {
-                        args[i] = operand(kinds[i], load::<P>(values[i], pack));
-                    }
-                    i += 1;
-                }
-                store::<P>(to, pack, R::value(args).bits());
-            });
-            return;
-        }
-        let (to_x, to_y) = (place(1), place(2));
+        let shadows = match const { has_dual(SHAPES) } {
+            true => [place(1), place(2)],
+            false => [to; 2],
+        };
         each_pack!(pack in runs, P => {
-            let (mut x, mut y) = ([None; N], [None; N]);
+            let mut all = [Arg { value: args[0], shadows: None }; N];
             let mut i = 0;
             while i < N {
-                if shape(SHAPES, i) != UNIFORM {
-                    args[i] = operand(kinds[i], load::<P>(values[i], pack));
-                }
+                all[i].value = match shape(SHAPES, i) {
+                    UNIFORM => args[i],
+                    _ => load::<P>(values[i], pack),
+                };
                 if shape(SHAPES, i) == DUAL {
-                    x[i] = Some(load::<P>(xs[i], pack).float());
-                    y[i] = Some(load::<P>(ys[i], pack).float());
+                    let (x, y) = (load::<P>(xs[i], pack), load::<P>(ys[i], pack));
+                    all[i].shadows = Some([x.float(), y.float()]);
                 }
                 i += 1;
             }
-            let (value, partials) = R::both(args);
-            let x = tangent(R::INFO.singular, &partials, x, value);
-            let y = tangent(R::INFO.singular, &partials, y, value);
-            store::<P>(to, pack, value.bits());
-            store::<P>(to_x, pack, x.bits());
-            store::<P>(to_y, pack, y.bits());
+            let found = T::run(all);
+            store::<P>(to, pack, found.value);
+            if let Some([x, y]) = found.shadows {
+                store::<P>(shadows[0], pack, x.bits());
+                store::<P>(shadows[1], pack, y.bits());
+            }
         });
     }
 }
@@ -314,7 +308,7 @@ unsafe fn float_general<P: Pack, R: Row<N>, const N: usize>(
     packs: &[u32],
     active: &[u32],
 ) {
-    // SAFETY: as for `float_full`; which shadows there are is read from the pattern, as loading did.
+    // SAFETY: as for `full`; which shadows there are is read from the pattern, as loading did.
     unsafe {
         let result = pattern.result();
         let mut at = refs;
@@ -388,43 +382,6 @@ unsafe fn float_general<P: Pack, R: Row<N>, const N: usize>(
     }
 }
 
-/// References: the result, then the operands.
-///
-/// # Safety
-/// As for [`Full`].
-#[inline(always)]
-unsafe fn word_full<P: Pack, R: WordRow<N>, const N: usize, const SHAPES: u8>(
-    refs: *const Ref,
-    runs: &[Run],
-) {
-    // SAFETY: as for `float_full`.
-    unsafe {
-        let to = (*refs).at;
-        let mut places = [to; N];
-        let mut i = 0;
-        while i < N {
-            places[i] = (*refs.add(i + 1)).at;
-            i += 1;
-        }
-        let mut args = [splat::<P>(places[0]); N];
-        let mut i = 1;
-        while i < N {
-            args[i] = splat::<P>(places[i]);
-            i += 1;
-        }
-        each_pack!(pack in runs, P => {
-            let mut i = 0;
-            while i < N {
-                if shape(SHAPES, i) != UNIFORM {
-                    args[i] = load::<P>(places[i], pack);
-                }
-                i += 1;
-            }
-            store::<P>(to, pack, R::value(args));
-        });
-    }
-}
-
 /// The operands of a row of words, in a pack.
 ///
 /// # Safety
@@ -454,7 +411,7 @@ unsafe fn word_general<P: Pack, R: WordRow<N>, const N: usize>(
     packs: &[u32],
     active: &[u32],
 ) {
-    // SAFETY: as for `float_full`.
+    // SAFETY: as for `full`.
     unsafe {
         for (&pack, &active) in packs.iter().zip(active) {
             let active = P::Flags::from_bits(active);
@@ -470,7 +427,7 @@ unsafe fn word_general<P: Pack, R: WordRow<N>, const N: usize>(
 /// As for [`Full`].
 #[inline(always)]
 unsafe fn each_full<P: Pack, E: Each, const SHAPES: u8>(refs: *const Ref, runs: &[Run]) {
-    // SAFETY: as for `float_full`.
+    // SAFETY: as for `full`.
     unsafe {
         let (to, from) = ((*refs).at, (*refs.add(1)).at);
         let first = E::each::<P>(splat::<P>(from));
@@ -495,7 +452,7 @@ unsafe fn each_general<P: Pack, E: Each>(
     packs: &[u32],
     active: &[u32],
 ) {
-    // SAFETY: as for `float_full`.
+    // SAFETY: as for `full`.
     unsafe {
         for (&pack, &active) in packs.iter().zip(active) {
             let active = P::Flags::from_bits(active);
