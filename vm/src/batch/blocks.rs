@@ -24,8 +24,8 @@ pub(super) struct Blocks<'p> {
     pub(super) targets: Vec<bool>,
     /// Slots within arrays, whose words always stay in their planes.
     pub(super) in_array: Vec<bool>,
-    /// Slots whose words may be read, behind some block, by whoever waits before it: those that do not run keep them.
-    pub(super) kept: Vec<bool>,
+    /// Words, a bit each, that those who wait while a block runs may read later; all words if that was too much to find out.
+    kept: Option<Vec<u64>>,
     /// Words, a bit each, that are read behind each block; none if that was too much to find out.
     live_out: Option<Vec<u64>>,
     last_read: Vec<(u32, u32)>,
@@ -44,7 +44,7 @@ impl<'p> Blocks<'p> {
             starts,
             targets,
             in_array,
-            kept: vec![true; program.slots as usize],
+            kept: None,
             live_out: None,
             last_read: vec![(u32::MAX, 0); program.slots as usize],
         };
@@ -110,7 +110,7 @@ impl<'p> Blocks<'p> {
                 let code = &program.code[last as usize];
                 let mut successor = |block: usize| {
                     let from = &live_in[block * words..][..words];
-                    live.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+                    unite(&mut live, from);
                 };
                 let target = code.words[0];
                 match code.opcode {
@@ -151,15 +151,58 @@ impl<'p> Blocks<'p> {
                 }
             }
         }
-        // Points wait before blocks. Those that have finished are read once more.
-        let outputs = 3 * program.output_lanes.len();
-        for (slot, kept) in self.kept.iter_mut().enumerate() {
-            let mut blocks = live_in.chunks(words.max(1));
-            *kept = slot < outputs
-                || self.in_array[slot]
-                || blocks.any(|live| live[slot / 64] >> (slot % 64) & 1 == 1);
-        }
+        self.kept = Some(self.find_kept(&live_in));
         self.live_out = Some(live_out);
+    }
+
+    /// For each block, what those may read who wait while it runs. Whoever runs is at the least position, so others wait at later blocks of the
+    /// function, or behind a call of it in those that called. Outputs are read once more when all is done, and arrays as a whole.
+    fn find_kept(&self, live_in: &[u64]) -> Vec<u64> {
+        let (words, program) = (self.words(), self.program);
+        let functions: Vec<usize> = (self.starts[..self.count()].iter())
+            .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
+            .collect();
+        let of = |part: usize| part * words..(part + 1) * words;
+        let mut kept = vec![0_u64; live_in.len()];
+        let mut behind = vec![0_u64; words];
+        for block in (0..self.count()).rev() {
+            if functions.get(block + 1) != Some(&functions[block]) {
+                behind.fill(0);
+            }
+            kept[of(block)].copy_from_slice(&behind);
+            unite(&mut behind, &live_in[of(block)]);
+        }
+        let mut waiting = vec![0_u64; program.functions.len() * words];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in 0..self.count() {
+                let last = &program.code[self.range(block).end as usize - 1];
+                if last.opcode == Opcode::Call {
+                    behind.copy_from_slice(&kept[of(block)]);
+                    unite(&mut behind, &waiting[of(functions[block])]);
+                    changed |= unite(&mut waiting[of(last.words[0] as usize)], &behind);
+                }
+            }
+        }
+        behind.fill(0);
+        let outputs = 3 * program.output_lanes.len();
+        for slot in (0..self.in_array.len()).filter(|&slot| slot < outputs || self.in_array[slot]) {
+            behind[slot / 64] |= 1 << (slot % 64);
+        }
+        for (block, &function) in functions.iter().enumerate() {
+            let own = &mut kept[of(block)];
+            unite(own, &waiting[of(function)]);
+            unite(own, &behind);
+        }
+        kept
+    }
+
+    /// Words, a bit each, that those keep who wait while a block runs; nothing if all.
+    pub(super) fn kept(&self, block: usize) -> Option<&[u64]> {
+        let words = self.words();
+        let kept = self.kept.as_ref()?;
+        Some(&kept[block * words..][..words])
     }
 
     /// For each instruction of a block, where the words that it writes are last read before they are written again: positions, 0 for never,
@@ -199,6 +242,16 @@ impl<'p> Blocks<'p> {
         deaths.reverse();
         deaths
     }
+}
+
+/// Adds words, a bit each, to others; whether there are more then.
+fn unite(to: &mut [u64], from: &[u64]) -> bool {
+    let mut changed = false;
+    for (to, from) in to.iter_mut().zip(from) {
+        changed |= from & !*to != 0;
+        *to |= from;
+    }
+    changed
 }
 
 /// Where blocks begin, the program's end included; and where control comes from elsewhere.

@@ -28,6 +28,10 @@ impl Chunk {
             let step = unsafe { &*steps.add(self.at) };
             // SAFETY: loading gave each step its operands.
             let refs = unsafe { refs.add(step.refs as usize) };
+            debug_assert!(
+                matches!(step.act, Act::Join) || !self.others_come_first(),
+                "whoever runs is at the least position: what those keep who wait was found out by that"
+            );
             // SAFETY: the operands are the step's, the routines those of the level.
             unsafe {
                 match step.act {

@@ -90,7 +90,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
         held: vec![0; program.slots as usize],
         deaths: vec![0; program.slots as usize],
         in_array: std::mem::take(&mut blocks.in_array),
-        kept: std::mem::take(&mut blocks.kept),
+        kept: None,
         cells: Vec::new(),
         free_cells: Vec::new(),
         constants: HashMap::new(),
@@ -113,6 +113,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
             loader.emit(Act::Join, []);
         }
         let deaths = blocks.deaths(block);
+        loader.kept = blocks.kept(block).map(Box::from);
         for (position, deaths) in range.clone().zip(&deaths) {
             loader.position = position;
             match calls.leaves[position as usize] {
@@ -144,8 +145,8 @@ struct Loader<'p> {
     /// Where each slot's word is last read, for those that are not at home.
     deaths: Vec<u32>,
     in_array: Vec<bool>,
-    /// Slots whose words those that do not run keep.
-    kept: Vec<bool>,
+    /// Words of the block, a bit each, that those keep who do not run; all if nothing.
+    kept: Option<Box<[u64]>>,
     /// How many slots have their words in each cell.
     cells: Vec<u32>,
     free_cells: Vec<u32>,
@@ -226,8 +227,11 @@ impl Loader<'_> {
         places: Vec<Place>,
         written: usize,
     ) {
-        let is_kept =
-            |place: &Place| matches!(place, Place::Own(slot) if self.kept[*slot as usize]);
+        let is_kept = |place: &Place| match (*place, &self.kept) {
+            (Place::Own(slot), Some(kept)) => kept[slot as usize / 64] >> (slot % 64) & 1 == 1,
+            (Place::Own(_), None) => true,
+            _ => false,
+        };
         let kept = places[..written].iter().any(is_kept);
         let act = Act::Row {
             routines,

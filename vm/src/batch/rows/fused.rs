@@ -17,6 +17,20 @@ pub(in crate::batch) enum Piece {
     Fused(Fusion),
 }
 
+#[cfg(test)]
+impl Piece {
+    /// How many operands it has.
+    pub(in crate::batch) fn arity(self) -> usize {
+        match self {
+            Piece::Row(op) => op.arity(),
+            Piece::Fused(fusion) => {
+                let (first, then, _) = fusion.pieces();
+                first.arity() + then.arity() - 1
+            }
+        }
+    }
+}
+
 /// The shapes of four operands.
 const fn four(a: u8, b: u8, c: u8, d: u8) -> u8 {
     three(a, b, c) | d << 6
@@ -95,6 +109,18 @@ macro_rules! fusions {
         }
 
         impl Fusion {
+            /// All of them.
+            #[cfg(test)]
+            pub(in crate::batch) const ALL: &[Fusion] = &[$(Fusion::$name,)*];
+
+            /// The two pieces, and which operand of the second the first gives.
+            #[cfg(test)]
+            pub(in crate::batch) fn pieces(self) -> (Piece, Piece, usize) {
+                match self {
+                    $(Fusion::$name => (fusions!(@piece $first $one), fusions!(@piece $then $two), $at),)*
+                }
+            }
+
             /// The fusion of a piece with the one that follows, to whose operand with that number it gives its value.
             pub(in crate::batch) fn of(first: Piece, then: Piece, at: usize) -> Option<Fusion> {
                 $(if first == fusions!(@piece $first $one) && then == fusions!(@piece $then $two) && at == $at {

@@ -461,3 +461,6 @@ unsafe fn each_general<P: Pack, E: Each>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Every fusion, at every level and for every shape that it is made for, gives what its rows give one after the other.
+
+use super::super::planes::{CELL_WORDS, Words};
+use super::*;
+use adumbra_ir::ops::Op;
+use adumbra_ir::types::Lanes;
+
+/// A value at each point, and its shadows if it has any.
+#[derive(Clone, Debug)]
+struct Column {
+    words: Vec<Vec<u32>>,
+    is_uniform: bool,
+}
+
+/// Points: two packs of the widest level.
+const POINTS: usize = 2 * CELL_WORDS;
+
+/// Numbers at which something happens, and any others.
+fn word(state: &mut u64) -> u32 {
+    const SPECIAL: [f32; 8] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        1e-40,
+        f32::MAX,
+        f32::INFINITY,
+        f32::NAN,
+    ];
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    let bits = (*state >> 32) as u32;
+    match bits % 4 {
+        0 => SPECIAL[bits as usize / 4 % SPECIAL.len()].to_bits(),
+        1 => bits,
+        _ => (bits as i32 as f32 / 1e8).to_bits(),
+    }
+}
+
+fn column(shape: Shape, state: &mut u64) -> Column {
+    let planes = if shape == Shape::Dual { 3 } else { 1 };
+    let is_uniform = shape == Shape::Uniform;
+    let words = (0..planes).map(|_| match is_uniform {
+        true => vec![word(state); POINTS],
+        false => (0..POINTS).map(|_| word(state)).collect(),
+    });
+    Column {
+        words: words.collect(),
+        is_uniform,
+    }
+}
+
+/// Puts columns into memory behind a result of so many planes, lets a routine run on all of it, and takes the result.
+fn run(args: &[Column], planes: usize, routine: impl FnOnce(&[Ref])) -> Column {
+    let all = args
+        .iter()
+        .flat_map(|arg| arg.words.iter().map(|words| (words, arg.is_uniform)));
+    let all: Vec<(&Vec<u32>, bool)> = all.collect();
+    let memory = Words::new((planes + all.len()) * POINTS);
+    let plane = |index: usize| memory.at(index * POINTS);
+    let mut refs: Vec<Ref> = (0..planes)
+        .map(|i| Ref {
+            at: plane(i),
+            mask: usize::MAX,
+        })
+        .collect();
+    for (i, (words, is_uniform)) in all.into_iter().enumerate() {
+        let at = plane(planes + i);
+        // SAFETY: a plane has that many words.
+        unsafe { at.copy_from_nonoverlapping(words.as_ptr(), POINTS) };
+        let mask = if is_uniform { 0 } else { usize::MAX };
+        refs.push(Ref { at, mask });
+    }
+    routine(&refs);
+    // SAFETY: as above.
+    let words =
+        (0..planes).map(|i| unsafe { std::slice::from_raw_parts(plane(i), POINTS) }.to_vec());
+    Column {
+        words: words.collect(),
+        is_uniform: false,
+    }
+}
+
+/// A row by its general routine.
+fn row(level: Level, op: Op, args: &[Column]) -> Column {
+    let lanes = |arg: &Column| {
+        if arg.words.len() == 3 {
+            Lanes::XY
+        } else {
+            Lanes::NONE
+        }
+    };
+    let result = args.iter().fold(Lanes::NONE, |all, arg| all | lanes(arg));
+    let pattern = Pattern::new(result, args.iter().map(lanes));
+    let general = op
+        .visit(FindRow {
+            level,
+            shapes: None,
+        })
+        .general;
+    let bytes = lanes_of(level) * size_of::<u32>();
+    let packs: Vec<u32> = (0..POINTS / lanes_of(level))
+        .map(|pack| (pack * bytes) as u32)
+        .collect();
+    run(args, if result.is_none() { 1 } else { 3 }, |refs| {
+        // SAFETY: the memory has the planes of that pattern, each of them these packs; the level is available.
+        unsafe { general(refs.as_ptr(), pattern, &packs, &vec![u32::MAX; packs.len()]) }
+    })
+}
+
+fn one_by_one(level: Level, piece: Piece, args: &[Column]) -> Column {
+    match piece {
+        Piece::Row(op) => row(level, op, args),
+        Piece::Fused(fusion) => {
+            let (first, then, at) = fusion.pieces();
+            let joined = one_by_one(level, first, &args[at..at + first.arity()]);
+            let mut rest = args.to_vec();
+            rest.splice(at..at + first.arity(), [joined]);
+            one_by_one(level, then, &rest)
+        }
+    }
+}
+
+#[test]
+fn fusions_give_what_their_rows_give() {
+    let mut state = 7;
+    for level in Level::available() {
+        let mut made = 0;
+        for &fusion in Fusion::ALL {
+            let arity = Piece::Fused(fusion).arity();
+            for code in 0..3_usize.pow(arity as u32) {
+                let digit = |i: usize| code / 3_usize.pow(i as u32) % 3;
+                let shapes: Vec<Shape> = (0..arity)
+                    .map(|i| [Shape::Varying, Shape::Uniform, Shape::Dual][digit(i)])
+                    .collect();
+                let Some(full) = find_fusion(level, fusion, &shapes) else {
+                    continue;
+                };
+                made += 1;
+                let args: Vec<Column> = shapes.iter().map(|&s| column(s, &mut state)).collect();
+                let expected = one_by_one(level, Piece::Fused(fusion), &args);
+                let packs = (POINTS / lanes_of(level)) as u32;
+                let found = run(&args, expected.words.len(), |refs| {
+                    // SAFETY: the memory has the planes of these shapes, each of them these packs; the level is available.
+                    unsafe {
+                        full(
+                            refs.as_ptr(),
+                            &[Run {
+                                packs,
+                                ..Run::FIRST
+                            }],
+                        )
+                    }
+                });
+                let same = |(a, b): (&u32, &u32)| {
+                    a == b || f32::from_bits(*a).is_nan() && f32::from_bits(*b).is_nan()
+                };
+                for (found, expected) in found.words.iter().zip(&expected.words) {
+                    assert!(
+                        found.iter().zip(expected).all(same),
+                        "{level} {fusion:?} {shapes:?}"
+                    );
+                }
+            }
+        }
+        assert!(
+            made >= 2 * Fusion::ALL.len() || level == Level::Baseline,
+            "{level} has {made}"
+        );
+    }
+}
