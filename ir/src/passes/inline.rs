@@ -20,7 +20,7 @@ pub const MAX_INLINE: usize = 64;
 pub const MAX_COUNTED: usize = 512;
 
 /// The most instructions that a module gets by inlining functions whose calls count.
-pub const MAX_GROWTH: usize = 1 << 14;
+pub const MAX_INLINED: usize = 1 << 14;
 
 /// What becomes of the calls of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ enum Calls {
     Free,
 }
 
-/// Inlines calls in every function of `calls`, callees first. For those that count there is room for so many instructions, mostly [`MAX_GROWTH`].
+/// Inlines calls in every function of `calls`, callees first. For those that count there is room for so many instructions, mostly [`MAX_INLINED`].
 pub(super) fn inline(module: &mut Module, calls: &CallGraph, room: usize) {
     let mut inliner = Inliner {
         calls: vec![Calls::Stay; module.functions.len()],

@@ -32,7 +32,7 @@ mod times;
 #[cfg(test)]
 mod tests;
 
-pub use inline::{MAX_COUNTED, MAX_GROWTH, MAX_INLINE};
+pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
 pub use origins::{Origins, origins};
 pub use quad::{AtDivergence, MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
@@ -134,7 +134,7 @@ fn first_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clo
         let calls = CallGraph::new(module);
         let room = match options.merge_demand {
             true => 0,
-            false => MAX_GROWTH,
+            false => MAX_INLINED,
         };
         inline::inline(module, &calls, room);
         watch("inline", module);

@@ -250,13 +250,13 @@ fn grown(text: &str) -> [(usize, usize); 2] {
     let mut module = module(text);
     let before = size(&module);
     let calls = CallGraph::new(&module);
-    inline(&mut module, &calls, MAX_GROWTH);
+    inline(&mut module, &calls, MAX_INLINED);
     [before, size(&verified(module))]
 }
 
 #[test]
 fn a_module_grows_so_far_and_no_further() {
-    const FIT: usize = MAX_GROWTH / MAX_COUNTED;
+    const FIT: usize = MAX_INLINED / MAX_COUNTED;
     let text = |calls: usize| {
         let mut main = String::from("fn main(%0: f32) -> (f32) ^0 {\n");
         for call in 0..calls {
@@ -302,7 +302,7 @@ fn nobody_can_tell_what_is_inlined() {
         before.functions.iter_mut().for_each(|f| f.library = false);
         let mut inlined = before.clone();
         let calls = CallGraph::new(&inlined);
-        inline(&mut inlined, &calls, MAX_GROWTH);
+        inline(&mut inlined, &calls, MAX_INLINED);
         let inlined = verified(inlined);
         let passed = verified(run(before.clone(), &OUTPUTS).0);
         let has = |wanted: fn(&InstKind) -> bool| {
