@@ -82,8 +82,8 @@ impl Quad {
         read_shadow(second - first)
     }
 
-    /// The derivative at each point from the values at all of them, in the order of [`Corner::ALL`]: right minus left, lower minus upper. A point that is not there, having been stopped, has no value; a derivative that
-    /// would need it is 0.
+    /// The derivative at each point from the values at all of them, in the order of [`Corner::ALL`]: right minus left, lower minus upper. A point
+    /// that is not there, having been stopped, has no value; a derivative that would need it is 0.
     ///
     /// ```
     /// use adumbra_ir::{Direction, quad::{Corner, Quad}};
@@ -102,6 +102,21 @@ impl Quad {
                 _ => 0.0,
             }
         })
+    }
+
+    /// Gives each point that is there its [difference](Quad::difference).
+    pub fn give(
+        self,
+        direction: Direction,
+        values: [Option<f32>; 4],
+        mut to: impl FnMut(Corner, f32),
+    ) {
+        let differences = self.difference(direction, values);
+        for corner in Corner::ALL {
+            if values[corner as usize].is_some() {
+                to(corner, differences[corner as usize]);
+            }
+        }
     }
 }
 
@@ -194,13 +209,9 @@ pub fn advance<P: Lockstep>(
                 _ => None,
             }
         });
-        let differences = rule.difference(direction, values);
-        for corner in Corner::ALL {
-            let at = corner as usize;
-            if values[at].is_some() {
-                join(corner, &mut points[at], differences[at]);
-            }
-        }
+        rule.give(direction, values, |corner, difference| {
+            join(corner, &mut points[corner as usize], difference);
+        });
     }
 }
 

@@ -335,8 +335,8 @@ impl BatchEvaluator {
         waiting.filter_map(|(point, parked)| Some((*point, parked.request()?)))
     }
 
-    /// Goes on with a point that waits here, alone or with its quad. The answer is red, green, blue, alpha; all that follows has the bits that it would have had if
-    /// the host had answered at once.
+    /// Goes on with a point that waits here, alone or with its quad. The answer is red, green, blue, alpha; all that follows has the bits that it
+    /// would have had if the host had answered at once.
     ///
     /// # Panics
     /// If the point does not wait.

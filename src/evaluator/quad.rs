@@ -172,14 +172,10 @@ impl QuadMachine {
                 (self.outcomes[at] == Outcome::Finished).then_some(value)
             });
             for direction in Direction::BOTH {
-                let differences = self.rule.difference(direction, values);
-                for corner in Corner::ALL {
-                    let at = corner as usize;
-                    if values[at].is_some() {
-                        let word = leaving(differences[at]).to_bits();
-                        self.outputs[at][3 * scalar + 1 + direction as usize] = word;
-                    }
-                }
+                self.rule.give(direction, values, |corner, difference| {
+                    let outputs = &mut self.outputs[corner as usize];
+                    outputs[3 * scalar + 1 + direction as usize] = leaving(difference).to_bits();
+                });
             }
         }
     }

@@ -93,6 +93,96 @@ pub(super) fn levels(at: At, lot: &mut u64) -> Vec<SimdLevel> {
     }
 }
 
+/// Points of a program, and how they run together.
+pub(super) struct Batch {
+    pub(super) width: u64,
+    pub(super) points: Vec<Point>,
+    /// Globals that are the same for all of them, and are said to be so.
+    uniform: Vec<String>,
+}
+
+impl Batch {
+    /// As many points as `count` makes of a number.
+    pub(super) fn by_lot(
+        program: &Program,
+        lot: &mut u64,
+        count: impl FnOnce(u64) -> u64,
+    ) -> Batch {
+        let width = match next(lot) % 3 {
+            0 => 1 + next(lot) % MAX_WIDTH as u64,
+            _ => 1 + next(lot) % MAX_POINTS,
+        };
+        let count = count(next(lot));
+        let first = program.point(0);
+        let same = next(lot);
+        let is_same = |i: usize| same >> i & 1 == 1;
+        let points = (0..count).map(|number| {
+            let mut point = program.point(number);
+            for (i, global) in point.iter_mut().enumerate().filter(|(i, _)| is_same(*i)) {
+                global.clone_from(&first[i]);
+            }
+            point
+        });
+        let layout = layout();
+        let members = layout.members().iter().enumerate();
+        let uniform = members.filter(|(i, _)| is_same(*i));
+        Batch {
+            width,
+            points: points.collect(),
+            uniform: uniform
+                .map(|(_, member)| member.name().to_owned())
+                .collect(),
+        }
+    }
+
+    pub(super) fn setup(&self, level: SimdLevel) -> BatchSetup {
+        BatchSetup {
+            limits: limits(),
+            width: Some(self.width as usize),
+            simd: Some(level),
+            uniform: self.uniform.clone(),
+        }
+    }
+}
+
+/// An evaluator for chunks, and one for points that go on elsewhere.
+pub(super) fn engines(
+    program: &Arc<adumbra::Program>,
+    setup: &BatchSetup,
+) -> Result<(BatchEvaluator, Evaluator), String> {
+    let instance = Instance::new(program);
+    let together = BatchEvaluator::with(&instance, setup).map_err(|no| no.to_string())?;
+    let single = Evaluator::with(&instance, Engine::Point, setup.limits);
+    Ok((together, single.map_err(|no| no.to_string())?))
+}
+
+/// The globals of points, one behind the other.
+pub(super) fn words(program: &Arc<adumbra::Program>, points: &[Point]) -> Vec<u32> {
+    let words = |point| place(program, point).words().to_vec();
+    points.iter().flat_map(words).collect()
+}
+
+/// What the points of a chunk showed: those that went on elsewhere, and the others.
+pub(super) fn gather(
+    evaluator: &BatchEvaluator,
+    here: &[Recorder],
+    mut elsewhere: Vec<(usize, Observed)>,
+    room: &mut Vec<u32>,
+) -> Vec<Observed> {
+    let mut shown = Vec::with_capacity(here.len());
+    for (point, textures) in here.iter().enumerate() {
+        let there = elsewhere.iter().position(|&(other, _)| other == point);
+        shown.push(match there {
+            Some(at) => elsewhere.swap_remove(at).1,
+            None => {
+                let faults = evaluator.faults(point);
+                shown_words(evaluator.outputs(point, room), textures, faults)
+            }
+        });
+    }
+    shown
+}
+
 /// Checks that a generated program shows the same at points alone, in chunks, and by the reference.
 ///
 /// # Errors
@@ -108,25 +198,9 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         .and_then(|sources| Ok((compiler.lowered(&sources)?, compiler.compile(&sources)?)));
     let (lowered, compiled) =
         compiled.map_err(|no| report(None, format!("{}\n{no}", super::chain::REFUSED)))?;
-    let width = match next(&mut lot) % 3 {
-        0 => 1 + next(&mut lot) % MAX_WIDTH as u64,
-        _ => 1 + next(&mut lot) % MAX_POINTS,
-    };
-    let count = 1 + next(&mut lot) % MAX_POINTS;
-    let first = program.point(0);
-    let same = next(&mut lot);
-    let points: Vec<Point> = (0..count)
-        .map(|number| {
-            let mut point = program.point(number);
-            for (i, global) in point.iter_mut().enumerate() {
-                if same >> i & 1 == 1 {
-                    global.clone_from(&first[i]);
-                }
-            }
-            point
-        })
-        .collect();
-    let alone = observe_within(limits(), &compiled, Engine::Point, &points);
+    let batch = Batch::by_lot(program, &mut lot, |number| 1 + number % MAX_POINTS);
+    let points = &batch.points;
+    let alone = observe_within(limits(), &compiled, Engine::Point, points);
     let alone = alone.map_err(|what| report(None, what))?;
     let mut all = program.written(&lowered);
     let mut turns = Vec::new();
@@ -145,27 +219,16 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         turns.push(tally.turns);
     }
     all.insert_if(Feature::Divergence, turns.iter().any(|&n| n != turns[0]));
-    let layout = layout();
-    let uniform = layout.members().iter().enumerate();
-    let uniform = uniform.filter(|(i, _)| same >> i & 1 == 1);
-    let uniform: Vec<String> = uniform
-        .map(|(_, member)| member.name().to_owned())
-        .collect();
     for level in levels(at, &mut lot) {
-        let setup = BatchSetup {
-            limits: limits(),
-            width: Some(width as usize),
-            simd: Some(level),
-            uniform: uniform.clone(),
-        };
+        let setup = batch.setup(level);
         let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);
-        let found = observe_together(&compiled, &setup, &points, waits);
+        let found = observe_together(&compiled, &setup, points, waits);
         let found = found.map_err(|what| report(None, what))?;
         for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
             if let Some(difference) = alone.difference(found, Extent::All) {
                 let what = format!(
-                    "point and batch of {width}, {level}, {}: {difference}",
-                    mode.name
+                    "point and batch of {}, {level}, {}: {difference}",
+                    batch.width, mode.name
                 );
                 return Err(report(Some(i), what));
             }
@@ -183,14 +246,8 @@ fn observe_together(
     points: &[Point],
     waits: u64,
 ) -> Result<Vec<Observed>, String> {
-    let instance = Instance::new(program);
-    let mut evaluator = BatchEvaluator::with(&instance, setup).map_err(|no| no.to_string())?;
-    let single = Evaluator::with(&instance, Engine::Point, setup.limits);
-    let mut single = single.map_err(|no| no.to_string())?;
-    let words: Vec<u32> = points
-        .iter()
-        .flat_map(|point| place(program, point).words().to_vec())
-        .collect();
+    let (mut evaluator, mut single) = engines(program, setup)?;
+    let words = words(program, points);
     let globals = BatchGlobals::interleaved(program.globals(), &words);
     let mut host = Recorders::new(points.len(), waits);
     let mut shown = Vec::new();
@@ -228,17 +285,8 @@ fn observe_together(
                 }
             }
         }
-        for point in 0..count {
-            let there = elsewhere.iter().position(|&(other, _)| other == point);
-            shown.push(match there {
-                Some(at) => elsewhere.swap_remove(at).1,
-                None => {
-                    let textures = &host.points[first + point];
-                    let faults = evaluator.faults(point);
-                    shown_words(evaluator.outputs(point, &mut room), textures, faults)
-                }
-            });
-        }
+        let here = &host.points[first..][..count];
+        shown.extend(gather(&evaluator, here, elsewhere, &mut room));
     }
     Ok(shown)
 }

@@ -3,17 +3,16 @@
 //! Some points are helpers, some planes are the same for all points and are said to be so, some textures come late.
 
 use super::Disagreement;
-use super::batch::{At, MAX_POINTS, Recorders, levels};
-use super::chain::{REFUSED, layout, place, shown, shown_words};
+use super::batch::{At, Batch, MAX_POINTS, Recorders, engines, gather, levels, words};
+use super::chain::{REFUSED, layout, place, shown};
 use super::observed::{Extent, Observed};
 use super::reference::{Recorder, limits};
 use crate::bundle;
 use crate::choices::next;
 use crate::generate::{Point, Program};
 use adumbra::{
-    AtDivergence, BatchEvaluator, BatchGlobals, BatchSetup, Code, Compiler, Corner, Derivatives,
-    Engine, Evaluator, Host, Instance, MAX_WIDTH, MessageId, Options, Outcome, Quad, SampleRequest,
-    Sampled,
+    AtDivergence, BatchGlobals, BatchSetup, Code, Compiler, Corner, Derivatives, Engine, Evaluator,
+    Host, Instance, MessageId, Options, Outcome, Quad, SampleRequest, Sampled,
 };
 use std::fmt;
 use std::ops::AddAssign;
@@ -123,24 +122,10 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
             return Err(report(None, format!("{REFUSED}\n{found}")));
         }
     };
-    let width = match next(&mut lot) % 3 {
-        0 => 1 + next(&mut lot) % MAX_WIDTH as u64,
-        _ => 1 + next(&mut lot) % MAX_POINTS,
-    };
-    let count = 4 * (1 + next(&mut lot) % (MAX_POINTS / 4));
-    let first = program.point(0);
-    let same = next(&mut lot);
-    let points: Vec<Point> = (0..count)
-        .map(|number| {
-            let mut point = program.point(number);
-            for (i, global) in point.iter_mut().enumerate() {
-                if same >> i & 1 == 1 {
-                    global.clone_from(&first[i]);
-                }
-            }
-            point
-        })
-        .collect();
+    let batch = Batch::by_lot(program, &mut lot, |number| {
+        4 * (1 + number % (MAX_POINTS / 4))
+    });
+    let points = &batch.points;
     let helpers: Vec<bool> = match next(&mut lot) % 2 {
         0 => vec![false; points.len()],
         _ => points
@@ -148,7 +133,7 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
             .map(|_| next(&mut lot).is_multiple_of(3))
             .collect(),
     };
-    let alone = observe_alone(&compiled, Engine::Point, &points, &helpers);
+    let alone = observe_alone(&compiled, Engine::Point, points, &helpers);
     let alone = alone.map_err(|what| report(None, what))?;
     let few = points.len().min(4 * REFERENCE_QUADS);
     let reference = observe_alone(&compiled, Engine::Reference, &points[..few], &helpers);
@@ -163,26 +148,17 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
             }
         }
     }
-    let layout = layout();
-    let uniform = layout.members().iter().enumerate();
-    let uniform = uniform.filter(|(i, _)| same >> i & 1 == 1);
-    let uniform: Vec<String> = uniform
-        .map(|(_, member)| member.name().to_owned())
-        .collect();
     for level in levels(at, &mut lot) {
-        let setup = BatchSetup {
-            limits: limits(),
-            width: Some(width as usize),
-            simd: Some(level),
-            uniform: uniform.clone(),
-        };
+        let setup = batch.setup(level);
         let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);
-        let found = observe_together(&compiled, &setup, &points, &helpers, waits, mix);
+        let found = observe_together(&compiled, &setup, points, &helpers, waits, mix);
         let found = found.map_err(|what| report(None, what))?;
         for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
             if let Some(difference) = alone.difference(found, Extent::All) {
-                let what =
-                    format!("point and batch of {width} in quads, {level}, {rule:?}: {difference}");
+                let what = format!(
+                    "point and batch of {} in quads, {level}, {rule:?}: {difference}",
+                    batch.width
+                );
                 return Err(report(Some(i), what));
             }
         }
@@ -251,14 +227,8 @@ fn observe_together(
     waits: u64,
     mix: &mut QuadMix,
 ) -> Result<Vec<Observed>, String> {
-    let instance = Instance::new(program);
-    let mut evaluator = BatchEvaluator::with(&instance, setup).map_err(|no| no.to_string())?;
-    let single = Evaluator::with(&instance, Engine::Point, setup.limits);
-    let mut single = single.map_err(|no| no.to_string())?;
-    let words: Vec<u32> = points
-        .iter()
-        .flat_map(|point| place(program, point).words().to_vec())
-        .collect();
+    let (mut evaluator, mut single) = engines(program, setup)?;
+    let words = words(program, points);
     let globals = BatchGlobals::interleaved(program.globals(), &words);
     let mut host = Recorders::new(points.len(), waits);
     let mut all = Vec::new();
@@ -303,18 +273,8 @@ fn observe_together(
                 elsewhere.push((quad + corner as usize, shown(&single, textures)));
             }
         }
-        for point in 0..count {
-            let there = elsewhere.iter().position(|&(other, _)| other == point);
-            all.push(match there {
-                Some(at) => elsewhere.swap_remove(at).1,
-                None => {
-                    let textures = &host.points[first + point];
-                    let faults = evaluator.faults(point);
-                    let outputs = evaluator.outputs(point, &mut room);
-                    shown_words(outputs, textures, faults)
-                }
-            });
-        }
+        let here = &host.points[first..][..count];
+        all.extend(gather(&evaluator, here, elsewhere, &mut room));
     }
     Ok(all)
 }

@@ -119,6 +119,8 @@ pub struct Info {
     /// Whether its algorithm is so long that engines have one routine for its shadows, whichever operands have any, instead of one for each
     /// pattern. Every row of more than three operands is.
     pub long: bool,
+    /// Whether it gives its one operand's bits under another type, so that engines need compute nothing.
+    pub same_bits: bool,
 }
 
 impl Info {
@@ -139,6 +141,7 @@ impl Info {
         worst: &[],
         terms: 0.0,
         long: false,
+        same_bits: false,
     };
 
     /// Whether its result can have shadows.

@@ -11,11 +11,12 @@ macro_rules! count {
     ($($x:ident)*) => { [$(stringify!($x)),*].len() };
 }
 
-/// One row: name, how it is written, operand names and kinds, result; what it means; what engines do; its fault, and where.
+/// One row: name, how it is written, operand names and kinds, result, and whether that is the operand `as is`; what it means; what engines do; its
+/// fault, and where.
 macro_rules! rows {
     ($(
         $(#[doc = $doc:literal])+
-        $row:ident = $name:literal, $usage:literal, ($($operand:ident: $kind:ident),+) -> $result:ident {
+        $row:ident = $name:literal, $usage:literal, ($($operand:ident: $kind:ident),+) -> $result:ident $(as $same:ident)? {
             spec: $spec:expr,
             value: $value:expr
             $(, $fault:ident: $faults:expr)? $(,)?
@@ -42,6 +43,7 @@ macro_rules! rows {
                 worst: &[],
                 terms: 0.0,
                 long: false,
+                same_bits: rows!(@same $($same)?),
             };
 
             fn spec([$($operand),+]: [u32; count!($($operand)+)]) -> u32 {
@@ -56,6 +58,8 @@ macro_rules! rows {
             rows!(@faults ($($operand),+) $($faults)?);
         }
     )* };
+    (@same) => { false };
+    (@same is) => { true };
     (@fault) => { None };
     (@fault $fault:ident) => { Some(FaultKind::$fault) };
     (@faults ($($operand:ident),+)) => {};
@@ -277,22 +281,22 @@ rows! {
         value: n.u32_to_float().bits(),
     }
     /// 1 for true, 0 for false.
-    BToI = "b2i", "(int)c", (c: Bool) -> I32 {
+    BToI = "b2i", "(int)c", (c: Bool) -> I32 as is {
         spec: c,
         value: c,
     }
     /// 1 for true, 0 for false.
-    BToU = "b2u", "(uint)c", (c: Bool) -> U32 {
+    BToU = "b2u", "(uint)c", (c: Bool) -> U32 as is {
         spec: c,
         value: c,
     }
     /// The same bits as a uint.
-    IToU = "i2u", "(uint)n", (n: I32) -> U32 {
+    IToU = "i2u", "(uint)n", (n: I32) -> U32 as is {
         spec: n,
         value: n,
     }
     /// The same bits as an int.
-    UToI = "u2i", "(int)n", (n: U32) -> I32 {
+    UToI = "u2i", "(int)n", (n: U32) -> I32 as is {
         spec: n,
         value: n,
     }
@@ -302,7 +306,7 @@ rows! {
         value: W::select(Field::same(x.float(), x.float()), x, x.lit(0x7fc0_0000)),
     }
     /// The float with that bit pattern.
-    AsFloat = "asfloat", "asfloat(n)", (n: I32) -> Float {
+    AsFloat = "asfloat", "asfloat(n)", (n: I32) -> Float as is {
         spec: n,
         value: n,
     }

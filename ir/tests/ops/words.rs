@@ -134,3 +134,22 @@ fn words_of_the_language() {
         assert_eq!(op.value(operands), want, "{}{operands:x?}", op.info().name);
     }
 }
+
+/// Engines compute nothing for rows that say so.
+#[test]
+fn rows_keep_the_bits_that_say_so_and_no_others() {
+    for op in word_rows().filter(|op| op.arity() == 1) {
+        let info = op.info();
+        let words: Vec<u32> = match info.operands[0] {
+            Kind::Bool => vec![0, 1],
+            _ => vec![0, 1, 2, 0x7f80_0001, 0x8000_0000, 0xbf80_0000, u32::MAX],
+        };
+        let keeps = words.iter().all(|&word| op.value(&[word]) == word);
+        assert_eq!(keeps, info.same_bits, "{}", info.name);
+    }
+    assert!(
+        Op::ALL
+            .iter()
+            .all(|op| !op.info().same_bits || op.arity() == 1)
+    );
+}

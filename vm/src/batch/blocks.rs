@@ -20,6 +20,8 @@ pub(super) struct Blocks<'p> {
     calls: &'p Calls,
     /// The beginnings of blocks, and the end of the program.
     starts: Vec<u32>,
+    /// The function of each block.
+    functions: Vec<usize>,
     /// Where control can come from elsewhere than the instruction before.
     pub(super) targets: Vec<bool>,
     /// Slots within arrays, whose words always stay in their planes.
@@ -41,6 +43,9 @@ impl<'p> Blocks<'p> {
         let mut blocks = Blocks {
             program,
             calls,
+            functions: (starts[..starts.len() - 1].iter())
+                .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
+                .collect(),
             starts,
             targets,
             in_array,
@@ -65,6 +70,11 @@ impl<'p> Blocks<'p> {
     /// Words of memory for a bit of each slot.
     fn words(&self) -> usize {
         (self.program.slots as usize).div_ceil(64)
+    }
+
+    /// The slots of what comes out.
+    fn outputs(&self) -> Range<usize> {
+        0..3 * self.program.output_lanes.len()
     }
 
     /// The block that begins there.
@@ -99,12 +109,9 @@ impl<'p> Blocks<'p> {
         let mut changed = true;
         while changed {
             changed = false;
-            let mut function = returns.len() - 1;
             for block in (0..self.count()).rev() {
                 let range = self.range(block);
-                while range.start < program.functions[function].start {
-                    function -= 1;
-                }
+                let function = self.functions[block];
                 let last = range.end - 1;
                 live.fill(0);
                 let code = &program.code[last as usize];
@@ -119,8 +126,7 @@ impl<'p> Blocks<'p> {
                     Opcode::Return => {
                         returns[function].iter().for_each(|&block| successor(block));
                         if function == program.entry as usize {
-                            let outputs = 3 * program.output_lanes.len();
-                            (0..outputs).for_each(|slot| live[slot / 64] |= 1 << (slot % 64));
+                            self.outputs().for_each(|slot| add(&mut live, slot));
                         }
                     }
                     Opcode::Unreachable => {}
@@ -140,9 +146,7 @@ impl<'p> Blocks<'p> {
                     each_written(program, code, |slot| {
                         live[slot as usize / 64] &= !(1 << (slot % 64));
                     });
-                    each_read(program, code, |slot| {
-                        live[slot as usize / 64] |= 1 << (slot % 64);
-                    });
+                    each_read(program, code, |slot| add(&mut live, slot as usize));
                 }
                 let at = &mut live_in[block * words..][..words];
                 if at != &live[..] {
@@ -159,9 +163,7 @@ impl<'p> Blocks<'p> {
     /// function, or behind a call of it in those that called. Outputs are read once more when all is done, and arrays as a whole.
     fn find_kept(&self, live_in: &[u64]) -> Vec<u64> {
         let (words, program) = (self.words(), self.program);
-        let functions: Vec<usize> = (self.starts[..self.count()].iter())
-            .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
-            .collect();
+        let functions = &self.functions;
         let of = |part: usize| part * words..(part + 1) * words;
         let mut kept = vec![0_u64; live_in.len()];
         let mut behind = vec![0_u64; words];
@@ -186,10 +188,8 @@ impl<'p> Blocks<'p> {
             }
         }
         behind.fill(0);
-        let outputs = 3 * program.output_lanes.len();
-        for slot in (0..self.in_array.len()).filter(|&slot| slot < outputs || self.in_array[slot]) {
-            behind[slot / 64] |= 1 << (slot % 64);
-        }
+        let arrays = (0..self.in_array.len()).filter(|&slot| self.in_array[slot]);
+        (self.outputs().chain(arrays)).for_each(|slot| add(&mut behind, slot));
         for (block, &function) in functions.iter().enumerate() {
             let own = &mut kept[of(block)];
             unite(own, &waiting[of(function)]);
@@ -242,6 +242,11 @@ impl<'p> Blocks<'p> {
         deaths.reverse();
         deaths
     }
+}
+
+/// Adds the word of a slot to others, a bit each.
+fn add(to: &mut [u64], slot: usize) {
+    to[slot / 64] |= 1 << (slot % 64);
 }
 
 /// Adds words, a bit each, to others; whether there are more then.

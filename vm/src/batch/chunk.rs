@@ -226,20 +226,23 @@ impl Chunk {
 
     /// Points of the group wait at a step: of each pack those whose bits are set.
     pub(super) fn part(&mut self, points: &[u32], step: usize) {
+        self.wait_at(step, Some(points));
+        self.group.remove(points);
+    }
+
+    /// These points of the group wait at a step, or all.
+    fn wait_at(&mut self, step: usize, points: Option<&[u32]>) {
         self.tell_apart();
         let position = Position::new(self.depth, step);
+        let points = points.unwrap_or(self.group.active());
         let lanes = self.group.lanes();
         (self.waiting).add(position, self.account, points, lanes, &mut self.steps);
-        self.group.remove(points);
     }
 
     /// The group waits where it is, and whoever is to run runs: at the least position. `false` if nobody is left.
     pub(super) fn switch(&mut self) -> bool {
         if self.group.points > 0 {
-            self.tell_apart();
-            let position = Position::new(self.depth, self.at);
-            let (lanes, points) = (self.group.lanes(), self.group.active());
-            (self.waiting).add(position, self.account, points, lanes, &mut self.steps);
+            self.wait_at(self.at, None);
         }
         let Some((position, account, points)) = self.waiting.take() else {
             self.group.clear();

@@ -162,16 +162,13 @@ impl Chunk {
                     any_parted = true;
                     continue;
                 }
-                let is_here = |corner: usize| here >> corner & 1 == 1;
-                let values =
-                    std::array::from_fn(|corner| is_here(corner).then(|| value(first + corner)));
-                let differences = rule.difference(direction, values);
-                for (corner, difference) in differences.into_iter().enumerate() {
-                    if is_here(corner) {
-                        // SAFETY: asked of the caller; all of the quad was read.
-                        unsafe { *to.point(first + corner) = difference.to_bits() };
-                    }
-                }
+                let values = std::array::from_fn(|corner| {
+                    (here >> corner & 1 == 1).then(|| value(first + corner))
+                });
+                rule.give(direction, values, |corner, difference| {
+                    // SAFETY: asked of the caller; all of the quad was read.
+                    unsafe { *to.point(first + corner as usize) = difference.to_bits() };
+                });
             }
         }
         if any_parted {
@@ -283,14 +280,11 @@ impl Chunk {
                     is_there.then(|| f32::from_bits(unsafe { *planes[0].add(first + corner) }))
                 });
                 for direction in Direction::BOTH {
-                    let differences = quads.rule.difference(direction, values);
-                    for (corner, difference) in differences.into_iter().enumerate() {
-                        if values[corner].is_some() {
-                            let plane = planes[1 + direction as usize];
-                            // SAFETY: as above.
-                            unsafe { *plane.add(first + corner) = difference.to_bits() };
-                        }
-                    }
+                    let plane = planes[1 + direction as usize];
+                    quads.rule.give(direction, values, |corner, difference| {
+                        // SAFETY: as above.
+                        unsafe { *plane.add(first + corner as usize) = difference.to_bits() };
+                    });
                 }
             }
         }

@@ -186,13 +186,11 @@ impl Chunk {
         } else {
             // The answers for a list come in its order, and may not be where a pack's belongs.
             let mut answers = [0_u32; TESTED];
-            for list in [&group.full.list, &group.partial] {
-                for list in list.chunks(TESTED) {
-                    // SAFETY: asked of the caller; there is room for as many answers.
-                    unsafe { test(refs, list, answers.as_mut_ptr()) };
-                    for (&offset, &holds) in list.iter().zip(&answers) {
-                        found[group.pack_at(offset)] = holds;
-                    }
+            for list in group.some.list.chunks(TESTED) {
+                // SAFETY: asked of the caller; there is room for as many answers.
+                unsafe { test(refs, list, answers.as_mut_ptr()) };
+                for (&offset, &holds) in list.iter().zip(&answers) {
+                    found[group.pack_at(offset)] = holds;
                 }
             }
         }

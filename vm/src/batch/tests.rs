@@ -218,23 +218,38 @@ impl Case {
     }
 }
 
-/// Panics if a program shows something else in chunks.
-fn check(case: &Case, seed: u64, width: usize) {
-    let points = case.points;
-    let (alone, said_alone) = case.alone();
+/// What each point shows, and what it asked and said.
+type Seen = (Vec<Shown>, Vec<Vec<String>>);
+
+/// Panics if points of a program show something else together, at a level and with a host that hesitates or not, than alone.
+fn compare(
+    name: &str,
+    program: &Bytecode,
+    alone: &Seen,
+    mut together: impl FnMut(Level, bool) -> Seen,
+) {
+    let (alone, said_alone) = alone;
     for level in Level::available() {
         for hesitates in [false, true] {
-            let (together, said) = case.together(level, width, hesitates);
-            for point in 0..points {
-                let at = format!("seed {seed}, {level}, width {width}, point {point}");
-                assert_eq!(together[point], alone[point], "{at}\n{}", case.program);
-                assert_eq!(said[point], said_alone[point], "{at}\n{}", case.program);
+            let (together, said) = together(level, hesitates);
+            for point in 0..alone.len() {
+                let at = format!("{name}, {level}, point {point}");
+                assert_eq!(together[point], alone[point], "{at}\n{program}");
+                assert_eq!(said[point], said_alone[point], "{at}\n{program}");
             }
             if said_alone.iter().all(Vec::is_empty) {
                 break;
             }
         }
     }
+}
+
+/// Panics if a program shows something else in chunks.
+fn check(case: &Case, seed: u64, width: usize) {
+    let name = format!("seed {seed}, width {width}");
+    compare(&name, &case.program, &case.alone(), |level, hesitates| {
+        case.together(level, width, hesitates)
+    });
 }
 
 #[test]

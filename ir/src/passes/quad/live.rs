@@ -15,6 +15,7 @@ use crate::types::Scalar;
 pub(super) fn flatten(module: &mut Module, arms: &[(FuncId, RegionId)]) -> bool {
     let plain = plain_functions(module);
     let mut arms = arms.to_vec();
+    // By function, and for looking them up.
     arms.sort_unstable();
     let mut changed = false;
     for arms in arms.chunk_by(|(one, _), (other, _)| one == other) {
@@ -71,14 +72,16 @@ const fn choice(ty: Scalar) -> Option<Op> {
     }
 }
 
-/// Flattens the branches that have one of these arms.
+/// Flattens the branches that have one of these arms, which are sorted.
 fn flatten_in(function: &mut Function, arms: &[RegionId], plain: &[bool]) -> bool {
     let is_meant = |function: &Function, inst: &Inst| {
         let InstKind::If(then, other) = inst.kind else {
             return false;
         };
         let mut results = inst.results.iter();
-        [then, other].iter().any(|arm| arms.contains(arm))
+        [then, other]
+            .iter()
+            .any(|arm| arms.binary_search(arm).is_ok())
             && results.all(|result| choice(function.value(result).ty).is_some())
             && [then, other]
                 .into_iter()

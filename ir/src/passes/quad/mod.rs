@@ -4,7 +4,8 @@
 //! [`Difference`](InstKind::Difference), and a sample that would take the shadows of its coordinates is given their differences as
 //! gradients. All that follows treats it as any module whose shadows nobody reads.
 //!
-//! A difference needs the neighbours at the same place: where they may have gone another way it is refused, as in HLSL, or taken with all points [live](live).
+//! A difference needs the neighbours at the same place: where they may have gone another way it is refused, as in HLSL, or taken with all points
+//! [live](live).
 
 mod divergence;
 mod live;

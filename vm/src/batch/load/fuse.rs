@@ -5,7 +5,7 @@
 
 use super::super::rows::{Full, Fusion, Piece, Shape, find_fusion};
 use super::super::step::{Act, Place, Step};
-use super::{Loader, Triple};
+use super::{Loader, Triple, written};
 use adumbra_ir::ops::Op;
 use std::ops::Range;
 
@@ -96,14 +96,14 @@ impl Loader<'_> {
             .zip(&self.counts[end..to])
             .all(|(step, &count)| {
                 let places = &self.out.places[step.refs as usize..][..count as usize];
-                let written = match step.act {
-                    Act::Row { pattern, .. } => 1 + pattern.result().count() as usize,
+                let count = match step.act {
+                    Act::Row { pattern, .. } => written(pattern),
                     Act::Cell(..) => 1,
                     // The rows behind it tell what it does.
                     Act::Fused { .. } => return true,
                     _ => 0,
                 };
-                let written = &places[..written];
+                let written = &places[..count];
                 !places.iter().any(|&place| candidate.result.has(place))
                     && !candidate
                         .args

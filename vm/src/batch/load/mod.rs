@@ -201,6 +201,11 @@ fn slots(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
     std::iter::once(slot).chain(shadows.map(|(_, slot)| slot))
 }
 
+/// How many words a row writes: its value, and the shadows of it that the pattern has.
+fn written(pattern: Pattern) -> usize {
+    1 + pattern.result().count() as usize
+}
+
 impl Loader<'_> {
     fn emit(&mut self, act: Act, places: impl IntoIterator<Item = Place>) {
         if !matches!(
@@ -219,20 +224,14 @@ impl Loader<'_> {
         });
     }
 
-    /// A step that goes over planes, of which it writes the first `written`.
-    fn row_step(
-        &mut self,
-        routines: Routines,
-        pattern: Pattern,
-        places: Vec<Place>,
-        written: usize,
-    ) {
+    /// A step that goes over planes, of which it writes as many first ones as the pattern says.
+    fn row_step(&mut self, routines: Routines, pattern: Pattern, places: Vec<Place>) {
         let is_kept = |place: &Place| match (*place, &self.kept) {
             (Place::Own(slot), Some(kept)) => kept[slot as usize / 64] >> (slot % 64) & 1 == 1,
             (Place::Own(_), None) => true,
             _ => false,
         };
-        let kept = places[..written].iter().any(is_kept);
+        let kept = places[..written(pattern)].iter().any(is_kept);
         let act = Act::Row {
             routines,
             pattern,
@@ -247,7 +246,7 @@ impl Loader<'_> {
             false => Shape::Varying,
         };
         let routines = each::<Copied>(self.level, shape);
-        self.row_step(routines, Pattern::default(), vec![to, from], 1);
+        self.row_step(routines, Pattern::default(), vec![to, from]);
     }
 
     fn instruction(&mut self, code: &Instruction, deaths: &[u32]) {
@@ -307,7 +306,7 @@ impl Loader<'_> {
                 self.written([a]);
                 let routines = each::<ShadowRead>(self.level, Shape::Varying);
                 let places = vec![Place::Own(a), from];
-                self.row_step(routines, Pattern::default(), places, 1);
+                self.row_step(routines, Pattern::default(), places);
             }
             Opcode::Difference(direction) => {
                 let from = self.place(b);

@@ -10,8 +10,7 @@ use adumbra_ir::types::{Direction, Lanes};
 impl Loader<'_> {
     pub(super) fn row(&mut self, op: Op, pattern: Pattern, words: &[u32], deaths: &[u32]) {
         let (info, to) = (op.info(), words[0]);
-        if matches!(op, Op::IToU | Op::UToI | Op::AsFloat) {
-            // The same bits under another type.
+        if info.same_bits {
             let from = self.triple(words[1], Lanes::NONE);
             return self.take(to, Lanes::NONE, from, deaths);
         }
@@ -84,13 +83,7 @@ impl Loader<'_> {
         let routines = self.find(op, pattern.result(), operands, false);
         let results = slots(to, pattern.result()).map(Place::Own);
         let operands = operands.iter().flat_map(|operand| operand.places());
-        let written = 1 + pattern.result().count() as usize;
-        self.row_step(
-            routines,
-            pattern,
-            results.chain(operands).collect(),
-            written,
-        );
+        self.row_step(routines, pattern, results.chain(operands).collect());
     }
 
     /// The shadows of a row's result, if they are just those of one of its operands.

@@ -37,11 +37,15 @@ pub(in crate::batch) struct FindRow<'a> {
     pub(in crate::batch) shapes: Option<&'a [Shape]>,
 }
 
+/// The shapes of operands, two bits each.
+pub(super) fn bits_of(shapes: &[Shape]) -> u8 {
+    let shapes = shapes.iter().rev();
+    shapes.fold(0, |bits, &shape| bits << 2 | shape as u8)
+}
+
 impl FindRow<'_> {
-    /// Two bits for each operand.
     fn bits(&self) -> Option<u8> {
-        let shapes = self.shapes?.iter().rev();
-        Some(shapes.fold(0, |bits, &shape| bits << 2 | shape as u8))
+        self.shapes.map(bits_of)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rows that are computed together, since one gives the next an operand that nobody else wants: one step does what several did, and what passes
 //! between them stays in the registers. Which ones was read off shaders: sums of products, hashes, and what words become floats by.
 
-use super::find::{three, two};
+use super::find::{bits_of, three, two};
 use super::part::{Float, Then, Whole};
 use super::*;
 use adumbra_ir::ops::Op;
@@ -178,9 +178,5 @@ pub(in crate::batch) fn find_fusion(
     fusion: Fusion,
     shapes: &[Shape],
 ) -> Option<Full> {
-    let bits = shapes
-        .iter()
-        .rev()
-        .fold(0, |bits, &shape| bits << 2 | shape as u8);
-    fusion.full(level, bits)
+    fusion.full(level, bits_of(shapes))
 }

@@ -1,8 +1,8 @@
 //! The routines for rows of the op table, made from the row's own value, partials and the one tangent formula, at every level.
 //!
-//! A routine goes over many packs. *Full* ones are made for the shapes of operands that occur, with the number of directions and
-//! the uniform operands known to the compiler; they go over runs of neighbouring packs and may write whole packs. The *general* one of each row takes any shape as it runs, and leaves
-//! the points alone that are not active. A *test* tells for which points a condition holds.
+//! A routine goes over many packs. *Full* ones are made for the shapes of operands that occur, with the number of directions and the uniform
+//! operands known to the compiler; they go over runs of neighbouring packs and may write whole packs. The *general* one of each row takes any shape
+//! as it runs, and leaves the points alone that are not active. A *test* tells for which points a condition holds.
 
 use super::group::Run;
 use super::pack::{self, Flags, Pack, PackWord};
@@ -20,7 +20,8 @@ use adumbra_ir::types::Direction;
 /// The references are those of an instruction that the routine was found for, each plane has these packs, the processor has the level.
 pub(super) type Full = unsafe fn(refs: *const Ref, runs: &[Run]);
 
-/// Computes the active points of packs, each so many bytes from the first one; one bit for each point, the first point's lowest. There are as many sets of active points as packs.
+/// Computes the active points of packs, each so many bytes from the first one; one bit for each point, the first point's lowest. There are as many
+/// sets of active points as packs.
 ///
 /// # Safety
 /// As for [`Full`]; the pattern is the instruction's.

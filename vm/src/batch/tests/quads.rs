@@ -232,20 +232,10 @@ impl Quads {
 
     /// Panics if a program shows something else in chunks.
     fn check(&self, name: &str, width: usize) {
-        let (alone, said_alone) = self.alone();
-        for level in Level::available() {
-            for hesitates in [false, true] {
-                let (together, said) = self.together(level, width, hesitates);
-                for point in 0..alone.len() {
-                    let at = format!("{name}, {level}, width {width}, point {point}");
-                    assert_eq!(together[point], alone[point], "{at}\n{}", self.program);
-                    assert_eq!(said[point], said_alone[point], "{at}\n{}", self.program);
-                }
-                if said_alone.iter().all(Vec::is_empty) {
-                    break;
-                }
-            }
-        }
+        let name = format!("{name}, width {width}");
+        compare(&name, &self.program, &self.alone(), |level, hesitates| {
+            self.together(level, width, hesitates)
+        });
     }
 }
 
