@@ -1,5 +1,6 @@
 //! Evaluation of points, by whichever engine.
 
+use crate::Tier;
 use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
@@ -42,6 +43,19 @@ pub enum Engine {
     /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::BatchEvaluator) gives it. The single points of an
     /// [`Evaluator`] run alone, as by `Point`.
     Batch,
+    /// As `Batch`, with machine code in place of the interpreter's rows: [`Tier::Native`](crate::Tier::Native).
+    Native,
+}
+
+impl Engine {
+    /// Who computes the rows of its batches; nothing for the engines of single points.
+    pub const fn tier(self) -> Option<Tier> {
+        match self {
+            Engine::Reference | Engine::Point => None,
+            Engine::Batch => Some(Tier::Interpreter),
+            Engine::Native => Some(Tier::Native),
+        }
+    }
 }
 
 /// Why an engine cannot run a program here.
@@ -51,6 +65,8 @@ pub enum NoEngine {
     Reference,
     /// The batch engine is to use instructions that are not there.
     Simd(NoSimd),
+    /// There is no machine code for this processor, or for the instructions that the batch engine is to use.
+    Native,
 }
 
 impl fmt::Display for NoEngine {
@@ -60,6 +76,9 @@ impl fmt::Display for NoEngine {
                 "the engine `reference` needs source text; this program was loaded as bytecode",
             ),
             NoEngine::Simd(no) => no.fmt(f),
+            NoEngine::Native => f.write_str(
+                "the engine `native` wants an x86-64 processor with AVX2 and FMA, and a SIMD level that has them",
+            ),
         }
     }
 }
@@ -128,8 +147,8 @@ impl Evaluator {
     /// An engine of your choice, within limits of your choice.
     ///
     /// # Errors
-    /// If the engine is the reference and the program was loaded from bytecode, or the engine is that for batches and the environment names
-    /// instructions that are not there.
+    /// If the engine is the reference and the program was loaded from bytecode, if it is one for batches and the environment names instructions that
+    /// are not there, or if it is the native one and this processor has no code.
     pub fn with(
         instance: &Instance,
         engine: Engine,
@@ -150,8 +169,9 @@ impl Evaluator {
                 let program = instance.program().bytecode().clone();
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
             }
-            Engine::Batch => {
-                let single = Single::new(instance, limits)?;
+            Engine::Batch | Engine::Native => {
+                let tier = engine.tier().unwrap_or_default();
+                let single = Single::new(instance, limits, tier)?;
                 Machine::Batch(Box::new(single))
             }
         };

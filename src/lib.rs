@@ -91,7 +91,7 @@ pub use adumbra_vm::words::{AnyWords, Words};
 pub use adumbra_vm::{Level as SimdLevel, Outcome};
 pub use arenas::MAX_KEPT_ARENA;
 pub use batch::globals::{BatchGlobals, Part};
-pub use batch::{BatchEvaluator, BatchSetup};
+pub use batch::{BatchEvaluator, BatchSetup, Tier};
 pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};
 pub use compiler::{Compiler, Findings, Options};
 pub use differences::{Difference, STEP, central_differences};

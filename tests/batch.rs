@@ -19,7 +19,7 @@ const PROGRAMS: u64 = 5_000;
 
 #[test]
 fn batches_show_what_points_show() {
-    let (report, finding) = run_batch(0, PROGRAMS, At::OneLevel);
+    let (report, finding) = run_batch(0, PROGRAMS, At::OneEngine);
     if let Some(finding) = finding {
         panic!("{finding}");
     }

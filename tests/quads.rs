@@ -674,7 +674,7 @@ fn programs_with_large_arrays_have_quads_too() {
 /// The longer search is `cargo run --release -p adumbra-fuzz -- quads --programs 100000`.
 #[test]
 fn engines_agree_on_random_programs_in_quads() {
-    let (mix, finding) = run_quads(0, 400, At::OneLevel);
+    let (mix, finding) = run_quads(0, 400, At::OneEngine);
     if let Some(finding) = finding {
         panic!("{finding}");
     }

@@ -36,6 +36,9 @@ enum Command {
         /// The seed to begin with
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        /// By machine code alone
+        #[arg(long)]
+        native: bool,
     },
     /// Hold quads of all engines against each other
     Quads {
@@ -45,6 +48,9 @@ enum Command {
         /// The seed to begin with
         #[arg(long, default_value_t = 0)]
         seed: u64,
+        /// By machine code alone
+        #[arg(long)]
+        native: bool,
     },
     /// Print the program that a seed stands for
     Show { seed: u64 },
@@ -72,8 +78,16 @@ enum Command {
 fn main() -> ExitCode {
     match Command::parse() {
         Command::Campaign { seconds, seed } => run(seconds, seed),
-        Command::Batch { programs, seed } => batch(programs, seed),
-        Command::Quads { programs, seed } => quads(programs, seed),
+        Command::Batch {
+            programs,
+            seed,
+            native,
+        } => batch(programs, seed, at(native)),
+        Command::Quads {
+            programs,
+            seed,
+            native,
+        } => quads(programs, seed, at(native)),
         Command::Show { seed } => show(seed),
         Command::Seeds { target, folder } => write_seeds(&target, &folder),
         Command::Numerics {
@@ -136,14 +150,19 @@ fn run(seconds: u64, seed: u64) -> ExitCode {
     finish(&report, finding)
 }
 
-fn batch(programs: u64, seed: u64) -> ExitCode {
-    let (report, finding) = campaign::run_batch(seed, programs, At::EveryLevel);
+/// On which engines programs are run.
+fn at(native: bool) -> At {
+    if native { At::Native } else { At::EveryEngine }
+}
+
+fn batch(programs: u64, seed: u64, at: At) -> ExitCode {
+    let (report, finding) = campaign::run_batch(seed, programs, at);
     let finding = finding.or_else(|| report.mix.hollow());
     finish(&report, finding)
 }
 
-fn quads(programs: u64, seed: u64) -> ExitCode {
-    let (mix, finding) = campaign::run_quads(seed, programs, At::EveryLevel);
+fn quads(programs: u64, seed: u64, at: At) -> ExitCode {
+    let (mix, finding) = campaign::run_quads(seed, programs, at);
     let finding = finding.or_else(|| mix.hollow());
     finish(&mix, finding)
 }

@@ -9,7 +9,9 @@ use crate::program::{Instance, Program};
 use crate::simd;
 use crate::value::HostValue;
 use crate::{Engine, GlobalsLayout};
+use adumbra_aot::Native;
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
+use adumbra_vm::native::Translator;
 use adumbra_vm::words::{AnyWords, as_words_mut};
 use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome, Source};
 use globals::Part;
@@ -31,6 +33,28 @@ pub struct BatchSetup {
     /// Globals whose values are the same for all points of a chunk, whatever they are: what is computed from them alone is computed once for
     /// each chunk. Of those given from planes, the first point's value counts.
     pub uniform: Vec<String>,
+    /// Who computes rows.
+    pub tier: Tier,
+}
+
+/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// The batch interpreter: no time goes into compiling.
+    #[default]
+    Interpreter,
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA.
+    Native,
+}
+
+impl Tier {
+    /// Whether it is there for this processor.
+    pub fn is_available(self) -> bool {
+        match self {
+            Tier::Interpreter => true,
+            Tier::Native => Native::new().is_some(),
+        }
+    }
 }
 
 /// One thread's means to evaluate an instance at many points at once: a *chunk* of hundreds of points runs through the program together. Every
@@ -82,10 +106,17 @@ impl fmt::Debug for BatchEvaluator {
 /// # Errors
 /// If the level that is asked for is not there.
 pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMachine, NoEngine> {
+    let level = simd::choose(setup.simd).map_err(NoEngine::Simd)?;
+    let native: Option<Arc<dyn Translator>> = match setup.tier {
+        Tier::Interpreter => None,
+        Tier::Native if level == Level::Baseline => return Err(NoEngine::Native),
+        Tier::Native => Some(Arc::new(Native::new().ok_or(NoEngine::Native)?)),
+    };
     let options = BatchOptions {
         width: setup.width,
-        level: Some(simd::choose(setup.simd).map_err(NoEngine::Simd)?),
+        level: Some(level),
         uniform: uniform(program.globals(), &setup.uniform),
+        native,
     };
     let bytecode = program.bytecode().clone();
     Ok(BatchMachine::new(bytecode, setup.limits, &options))

@@ -3,7 +3,7 @@
 use super::NoEngine;
 use super::neighbours::{HELPERS, Neighbours};
 use super::parked::ParkedQuad;
-use crate::batch::{self, BatchSetup};
+use crate::batch::{self, BatchSetup, Tier};
 use crate::program::{Instance, Program};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
 use adumbra_ir::quad::Corner;
@@ -26,9 +26,10 @@ pub(super) struct Single {
 impl Single {
     /// # Errors
     /// As [`batch::machine`].
-    pub(super) fn new(instance: &Instance, limits: Limits) -> Result<Single, NoEngine> {
+    pub(super) fn new(instance: &Instance, limits: Limits, tier: Tier) -> Result<Single, NoEngine> {
         let setup = BatchSetup {
             limits,
+            tier,
             width: Some(1),
             ..BatchSetup::default()
         };

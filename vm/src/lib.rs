@@ -3,13 +3,13 @@
 pub mod batch;
 pub mod bytecode;
 mod leaving;
-mod level;
 pub mod lower;
+pub mod native;
 pub mod point;
 pub mod words;
 
+pub use adumbra_packs::Level;
 pub use batch::{BatchMachine, BatchOptions, Source};
 pub use bytecode::Bytecode;
-pub use level::Level;
 pub use lower::lower;
 pub use point::{FloatMode, Outcome, Parked, PointMachine};

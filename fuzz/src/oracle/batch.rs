@@ -1,4 +1,4 @@
-//! Chunks of points beside single points and the reference: one program, one width by lot, at every level that the processor has or one by lot.
+//! Chunks of points beside single points and the reference: one program, one width by lot, on every batch engine that the processor has or one by lot.
 //!
 //! The numbers of points and the width are drawn so that chunks are full, begun, and of one point; some planes are the same for all points and
 //! are said to be so; some textures come late.
@@ -15,9 +15,10 @@ use crate::generate::{Point, Program};
 use crate::mix::Mix;
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, Engine, Evaluator, Host, Instance, MAX_WIDTH,
-    MessageId, Outcome, SampleRequest, Sampled, SimdLevel,
+    MessageId, Outcome, SampleRequest, Sampled, SimdLevel, Tier,
 };
 use adumbra_ir::eval::Shadows;
+use std::fmt;
 use std::sync::Arc;
 
 /// Points of a program that the reference runs too.
@@ -75,22 +76,51 @@ impl Host for Recorders {
     }
 }
 
-/// At which levels a program is run.
+/// On which batch engines a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// At each.
-    EveryLevel,
-    /// At one, by lot.
-    OneLevel,
+    /// On each: the interpreter at every level, machine code at those that it wants.
+    EveryEngine,
+    /// On one, by lot.
+    OneEngine,
+    /// By machine code at one level, by lot.
+    Native,
 }
 
-/// The levels that are wanted.
-pub(super) fn levels(at: At, lot: &mut u64) -> Vec<SimdLevel> {
-    let levels: Vec<SimdLevel> = SimdLevel::available().collect();
-    match at {
-        At::EveryLevel => levels,
-        At::OneLevel => vec![levels[next(lot) as usize % levels.len()]],
+/// A batch engine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BatchEngine {
+    level: SimdLevel,
+    tier: Tier,
+}
+
+impl fmt::Display for BatchEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tier {
+            Tier::Interpreter => write!(f, "{}", self.level),
+            Tier::Native => write!(f, "native code at {}", self.level),
+        }
     }
+}
+
+/// The engines that are wanted.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn batch_engines(at: At, lot: &mut u64) -> Result<Vec<BatchEngine>, String> {
+    let of = |tier| SimdLevel::available().map(move |level| BatchEngine { level, tier });
+    let native = of(Tier::Native).filter(|engine| engine.level > SimdLevel::Baseline);
+    let mut engines: Vec<BatchEngine> = match at {
+        At::Native => native.collect(),
+        At::EveryEngine | At::OneEngine => of(Tier::Interpreter).chain(native).collect(),
+    };
+    if engines.is_empty() {
+        return Err("there is no machine code for this processor".to_owned());
+    }
+    if at != At::EveryEngine {
+        engines = vec![engines[next(lot) as usize % engines.len()]];
+    }
+    Ok(engines)
 }
 
 /// Points of a program, and how they run together.
@@ -135,12 +165,13 @@ impl Batch {
         }
     }
 
-    pub(super) fn setup(&self, level: SimdLevel) -> BatchSetup {
+    pub(super) fn setup(&self, engine: BatchEngine) -> BatchSetup {
         BatchSetup {
             limits: limits(),
             width: Some(self.width as usize),
-            simd: Some(level),
+            simd: Some(engine.level),
             uniform: self.uniform.clone(),
+            tier: engine.tier,
         }
     }
 }
@@ -219,15 +250,16 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         turns.push(tally.turns);
     }
     all.insert_if(Feature::Divergence, turns.iter().any(|&n| n != turns[0]));
-    for level in levels(at, &mut lot) {
-        let setup = batch.setup(level);
+    let engines = batch_engines(at, &mut lot).map_err(|no| report(None, no))?;
+    for engine in engines {
+        let setup = batch.setup(engine);
         let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);
         let found = observe_together(&compiled, &setup, points, waits);
         let found = found.map_err(|what| report(None, what))?;
         for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
             if let Some(difference) = alone.difference(found, Extent::All) {
                 let what = format!(
-                    "point and batch of {}, {level}, {}: {difference}",
+                    "point and batch of {}, {engine}, {}: {difference}",
                     batch.width, mode.name
                 );
                 return Err(report(Some(i), what));

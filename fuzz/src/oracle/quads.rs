@@ -3,7 +3,7 @@
 //! Some points are helpers, some planes are the same for all points and are said to be so, some textures come late.
 
 use super::Disagreement;
-use super::batch::{At, Batch, MAX_POINTS, Recorders, engines, gather, levels, words};
+use super::batch::{At, Batch, MAX_POINTS, Recorders, batch_engines, engines, gather, words};
 use super::chain::{REFUSED, layout, place, shown};
 use super::observed::{Extent, Observed};
 use super::reference::{Recorder, limits};
@@ -148,15 +148,16 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
             }
         }
     }
-    for level in levels(at, &mut lot) {
-        let setup = batch.setup(level);
+    let engines = batch_engines(at, &mut lot).map_err(|no| report(None, no))?;
+    for engine in engines {
+        let setup = batch.setup(engine);
         let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);
         let found = observe_together(&compiled, &setup, points, &helpers, waits, mix);
         let found = found.map_err(|what| report(None, what))?;
         for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
             if let Some(difference) = alone.difference(found, Extent::All) {
                 let what = format!(
-                    "point and batch of {} in quads, {level}, {rule:?}: {difference}",
+                    "point and batch of {} in quads, {engine}, {rule:?}: {difference}",
                     batch.width
                 );
                 return Err(report(Some(i), what));

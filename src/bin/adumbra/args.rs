@@ -258,7 +258,7 @@ pub enum EngineName {
     Point,
     /// Interprets bytecode for many points at once
     Batch,
-    /// Machine code (not built yet)
+    /// Machine code for many points at once
     Native,
     /// The best one there is
     Auto,

@@ -33,7 +33,7 @@ impl Setup {
             EngineName::Reference => Engine::Reference,
             EngineName::Point | EngineName::Auto => Engine::Point,
             EngineName::Batch => Engine::Batch,
-            EngineName::Native => return Err(Failure::not_built("the engine `native`")),
+            EngineName::Native => Engine::Native,
         };
         let derivatives = match args.derivatives {
             DerivativesName::Dual => Derivatives::Dual,

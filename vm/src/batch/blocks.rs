@@ -205,6 +205,13 @@ impl<'p> Blocks<'p> {
         Some(&kept[block * words..][..words])
     }
 
+    /// Words, a bit each, that are read behind a block; nothing if all may be.
+    pub(super) fn live_out(&self, block: usize) -> Option<&[u64]> {
+        let words = self.words();
+        let live = self.live_out.as_ref()?;
+        Some(&live[block * words..][..words])
+    }
+
     /// For each instruction of a block, where the words that it writes are last read before they are written again: positions, 0 for never,
     /// [`LATER`] for behind the block; in the order in which [`each_written`] gives them.
     pub(super) fn deaths(&mut self, block: usize) -> Vec<Vec<u32>> {

@@ -1,18 +1,6 @@
 //! The points that run together, as the packs that they fill and those that they fill in part.
 
-/// Neighbouring packs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    /// Bytes from the first pack of the chunk to the first of these.
-    pub(super) start: u32,
-    /// How many.
-    pub(super) packs: u32,
-}
-
-impl Run {
-    /// The first pack of a chunk, or the one of a cell.
-    pub(super) const FIRST: Run = Run { start: 0, packs: 1 };
-}
+pub(super) use adumbra_packs::Run;
 
 /// A list of packs, each as bytes from the first pack of the chunk, and as runs.
 pub(super) struct Packs {

@@ -5,6 +5,7 @@ use super::planes::{ALIGNMENT, CELL_WORDS, Ref, Words};
 use super::source::Source;
 use super::step::{Lent, Place, Step};
 use crate::bytecode::Bytecode;
+use crate::native::{Kernel, Kernels};
 
 /// A plane is longer than its points by so many words, so that the same points of different planes do not fall on the same lines of the cache.
 const GAP: usize = ALIGNMENT / size_of::<u32>();
@@ -18,6 +19,8 @@ pub(super) struct Memory {
     pub(super) refs: Box<[Ref]>,
     /// Words that are elsewhere at samples.
     pub(super) lent: Box<[Lent]>,
+    /// The code of stretches, if there is any.
+    kernels: Option<Kernels>,
     hosts: Box<[HostWord]>,
     /// The slot of the first input.
     first_input: u32,
@@ -51,12 +54,19 @@ pub(super) fn plane_words(width: usize) -> usize {
 
 impl Memory {
     /// Memory for a program whose slots all have planes, or only those of its outputs.
-    pub(super) fn new(program: &Bytecode, loaded: Loaded, width: usize, slots: usize) -> Memory {
+    pub(super) fn new(
+        program: &Bytecode,
+        loaded: Loaded,
+        kernels: Option<Kernels>,
+        width: usize,
+        slots: usize,
+    ) -> Memory {
         let plane = plane_words(width);
         let Loaded {
             steps,
             places,
             lent,
+            stretches: _,
             cells,
             constants,
             hosts,
@@ -119,6 +129,7 @@ impl Memory {
             steps: steps.into_boxed_slice(),
             refs: places.iter().map(|&place| resolve(place)).collect(),
             lent: lent.into_boxed_slice(),
+            kernels,
             hosts: hosts.collect(),
             inputs: (0..inputs as u32)
                 .map(|index| resolve(Place::Input(index)).at)
@@ -138,6 +149,7 @@ impl Memory {
             steps,
             refs,
             lent,
+            kernels: _,
             hosts,
             inputs,
             written_inputs,
@@ -153,6 +165,11 @@ impl Memory {
             + uses.sum::<usize>()
             + size_of_val(&inputs[..])
             + size_of_val(&written_inputs[..])
+    }
+
+    /// The code of a stretch, if there is any.
+    pub(super) fn kernel(&self, stretch: u32) -> Option<Kernel> {
+        self.kernels.as_ref()?.entries[stretch as usize]
     }
 
     /// The plane of a slot.

@@ -18,11 +18,9 @@ mod group;
 mod host;
 mod load;
 mod memory;
-mod pack;
 mod planes;
 mod quads;
 mod results;
-mod rows;
 mod run;
 mod source;
 mod step;
@@ -30,17 +28,18 @@ mod waiting;
 
 use crate::bytecode::Bytecode;
 use crate::leaving;
-use crate::level::Level;
+use crate::native::Translator;
 use crate::point::{FloatMode, Outcome, Parked};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_ir::types::{Direction, Scalar};
+use adumbra_packs::Level;
+use adumbra_packs::{Copying, Routines, Shape, find_copy, lanes_of};
 use chunk::{Chunk, Context};
 use group::Run;
 use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
 use quads::QUAD;
-use rows::{FloatLeaving, Routines, ShadowLeaving, Shape, each, lanes_of};
 use std::sync::Arc;
 
 pub use source::Source;
@@ -83,6 +82,8 @@ pub struct BatchOptions {
     pub level: Option<Level>,
     /// For each word of the globals, whether it is the same for all points of a batch; shorter lists leave the rest varying.
     pub uniform: Vec<bool>,
+    /// Computes rows by machine code, where it can and the level is not the least.
+    pub native: Option<Arc<dyn Translator>>,
 }
 
 impl BatchMachine {
@@ -96,7 +97,10 @@ impl BatchMachine {
         assert!(level.is_available(), "the processor has {level}");
         let mut uniform = options.uniform.clone();
         uniform.resize(program.interface.global_words(), false);
-        let loaded = load(&program, level, &uniform);
+        // The least level's packs are shorter than what code computes at once.
+        let native = options.native.as_ref().filter(|_| level > Level::Baseline);
+        let loaded = load(&program, level, &uniform, native.is_some());
+        let kernels = native.and_then(|native| native.translate(&loaded.stretches));
         let slots = program.slots as usize;
         let planes = slots + 1 + SCRATCH as usize + loaded.hosts.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
@@ -115,11 +119,11 @@ impl BatchMachine {
         let outputs = 3 * program.output_lanes.len();
         let (entry, depth, places) = (loaded.entry as usize, loaded.depth, loaded.places_to_wait());
         let memory = if in_planes {
-            Memory::new(&program, loaded, width, slots)
+            Memory::new(&program, loaded, kernels, width, slots)
         } else {
             // Points run one by one; only what comes out has planes.
             width = fitting(outputs);
-            Memory::new(&program, Loaded::default(), width, outputs)
+            Memory::new(&program, Loaded::default(), None, width, outputs)
         };
         let chunk = Chunk::new(
             &program,
@@ -136,8 +140,8 @@ impl BatchMachine {
             chunk,
             output_types: program.interface.output_scalars().into_boxed_slice(),
             leaving: [
-                each::<FloatLeaving>(level, shape),
-                each::<ShadowLeaving>(level, shape),
+                find_copy(Copying::FloatLeaving, level, shape),
+                find_copy(Copying::ShadowLeaving, level, shape),
             ],
         }
     }

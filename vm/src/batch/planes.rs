@@ -9,36 +9,7 @@ pub(super) const ALIGNMENT: usize = 64;
 /// Words in a place that holds one value for all points: a pack of the widest level.
 pub(super) const CELL_WORDS: usize = 32;
 
-/// Where an operand's values are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ref {
-    /// Those of the first pack.
-    pub(super) at: *mut u32,
-    /// All bits for a plane, none for a cell, whose one pack serves all.
-    pub(super) mask: usize,
-}
-
-impl Ref {
-    /// The values of a pack, so many bytes from the first one.
-    ///
-    /// # Safety
-    /// There is such a pack.
-    #[inline(always)]
-    pub(super) unsafe fn pack(self, offset: u32) -> *mut u32 {
-        // SAFETY: asked of the caller; in a cell all packs are the first.
-        unsafe { self.at.byte_add(offset as usize & self.mask) }
-    }
-
-    /// The value of a point.
-    ///
-    /// # Safety
-    /// There is such a point.
-    #[inline(always)]
-    pub(super) unsafe fn point(self, point: usize) -> *mut u32 {
-        // SAFETY: asked of the caller; every word of a cell is the same.
-        unsafe { self.at.byte_add((point * size_of::<u32>()) & self.mask) }
-    }
-}
+pub(super) use adumbra_packs::Ref;
 
 /// Words, aligned for packs, zero at first.
 pub(super) struct Words {

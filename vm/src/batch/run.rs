@@ -3,10 +3,10 @@
 use super::chunk::{Chunk, Context};
 use super::group::Run;
 use super::planes::Ref;
-use super::rows::{Routines, Test};
 use super::step::{Act, Step};
 use crate::bytecode::Pattern;
 use adumbra_ir::host::FaultKind;
+use adumbra_packs::{Routines, Test};
 
 /// Groups of no more points go on alone at the end of a loop's turn.
 pub(super) const FEW: usize = 4;
@@ -39,6 +39,7 @@ impl Chunk {
                         ref routines,
                         pattern,
                         kept,
+                        what: _,
                     } => {
                         self.row(routines, pattern, kept, refs);
                         self.at += 1;
@@ -52,6 +53,22 @@ impl Chunk {
                         self.at += 1;
                         if !kept || self.group.partial.is_empty() {
                             routine(refs, &self.group.some.runs);
+                            self.at += rows as usize;
+                        }
+                        continue;
+                    }
+                    Act::Native {
+                        stretch,
+                        rows,
+                        kept,
+                    } => {
+                        self.at += 1;
+                        if let Some(kernel) = self.memory.kernel(stretch)
+                            && (!kept || self.group.partial.is_empty())
+                        {
+                            let runs = &self.group.some.runs;
+                            let pack_bytes = self.group.lanes() * size_of::<u32>();
+                            kernel(refs, runs.as_ptr(), runs.len(), pack_bytes);
                             self.at += rows as usize;
                         }
                         continue;
@@ -156,7 +173,7 @@ impl Chunk {
     }
 
     /// # Safety
-    /// As for [`General`](super::rows::General).
+    /// As for [`General`](adumbra_packs::General).
     #[inline(always)]
     unsafe fn row(&self, routines: &Routines, pattern: Pattern, kept: bool, refs: *const Ref) {
         let group = &self.group;

@@ -1,10 +1,11 @@
 //! Steps: what the batch interpreter runs, made from bytecode by [`load`](super::load).
 
-use super::rows::{Full, Routines, Test};
 use crate::bytecode::{Array, Pattern};
+use crate::native::What;
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_packs::{Full, Routines, Test};
 
 /// One step, and where its operands begin among the program's.
 pub(super) struct Step {
@@ -20,8 +21,17 @@ pub(super) struct Step {
 pub(super) enum Act {
     /// A row, or a copy, for each point. Operands: as its routines say.
     Row {
+        what: What,
         routines: Routines,
         pattern: Pattern,
+        /// Whether points that do not run keep what they have in the planes that it writes.
+        kept: bool,
+    },
+    /// All of the rows that follow at once, by machine code. Operands: the words of the stretch.
+    Native {
+        stretch: u32,
+        /// How many follow.
+        rows: u32,
         /// Whether points that do not run keep what they have in the planes that it writes.
         kept: bool,
     },
@@ -114,7 +124,7 @@ pub(super) enum Footprint {
 }
 
 /// Where an operand is, before there is memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Place {
     /// The plane of a slot.
     Own(u32),

@@ -155,6 +155,7 @@ impl Case {
                 .iter()
                 .map(|plane| plane.iter().all(|word| word == &plane[0]))
                 .collect(),
+            native: None,
         };
         let mut machine = BatchMachine::new(self.program.clone(), self.limits, &options);
         let mut alone = PointMachine::new(self.program.clone(), self.limits);

@@ -7,6 +7,7 @@ use adumbra_ir::module::Channels;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
+pub use adumbra_packs::Pattern;
 
 /// The words of an instruction: a row's result and its operands are the most.
 pub const WORDS: usize = 1 + MAX_OPERANDS;
@@ -40,31 +41,6 @@ pub const fn width(lanes: Lanes) -> u32 {
         0 => 1,
         1 => 2,
         _ => 3,
-    }
-}
-
-/// Which shadows a row's result has, and which of them each operand has too: two bits each, the result's lowest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Pattern(pub u16);
-
-impl Pattern {
-    /// The pattern for these shadows; an operand's shadows that the result lacks are dropped, since nobody reads them.
-    pub fn new(result: Lanes, operands: impl IntoIterator<Item = Lanes>) -> Pattern {
-        let mut bits = u16::from(result.bits());
-        for (i, lanes) in operands.into_iter().enumerate() {
-            bits |= u16::from((lanes & result).bits()) << (2 * i + 2);
-        }
-        Pattern(bits)
-    }
-
-    /// Shadows of the result.
-    pub const fn result(self) -> Lanes {
-        Lanes::from_bits(self.0 as u8)
-    }
-
-    /// Shadows of an operand that contribute to the result's.
-    pub const fn operand(self, index: usize) -> Lanes {
-        Lanes::from_bits((self.0 >> (2 * index + 2)) as u8)
     }
 }
 

@@ -4,7 +4,7 @@ use super::rows::{FindBranch, FindRow, Held, special};
 use super::state::{CHAIN, Handler, Threaded, index, pause};
 use super::{arrays, control, host, moves};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot, WORDS};
-use crate::level::Level;
+use adumbra_packs::Level;
 
 /// Resolves a whole program for a processor of that level.
 pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {

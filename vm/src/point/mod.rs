@@ -19,11 +19,11 @@ mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
 use crate::leaving;
-use crate::level::Level;
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::quad::Awaited;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
+use adumbra_packs::Level;
 use state::{State, Threaded};
 use std::sync::Arc;
 

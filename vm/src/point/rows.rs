@@ -10,11 +10,11 @@
 
 use super::state::{Handler, State, Threaded, next};
 use crate::bytecode::{Opcode, Pattern, WORDS};
-use crate::level::Level;
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::ops::{MAX_OPERANDS, OpVisitor};
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_packs::Level;
 
 /// Names a routine for the level that is wanted.
 macro_rules! at_level {

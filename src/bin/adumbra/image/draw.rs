@@ -11,9 +11,7 @@ use super::view::Seen;
 use crate::checker::Interrupt;
 use crate::outcome::{Failure, Outcome};
 use crate::setup::Setup;
-use adumbra::{
-    BatchEvaluator, BatchSetup, Corner, Engine, Evaluator, Faults, Globals, Instance, Part,
-};
+use adumbra::{BatchEvaluator, BatchSetup, Corner, Evaluator, Faults, Globals, Instance, Part};
 use indicatif::ProgressBar;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -123,16 +121,17 @@ type Words = [[Vec<u32>; 4]; 3];
 
 impl<'a> Brush<'a> {
     fn new(job: &'a Job<'a>) -> Outcome<Brush<'a>> {
-        let engine = match job.setup.engine {
-            Engine::Batch => {
+        let engine = match job.setup.engine.tier() {
+            Some(tier) => {
                 let setup = BatchSetup {
                     limits: job.setup.limits,
+                    tier,
                     ..BatchSetup::default()
                 };
                 let evaluator = BatchEvaluator::with(job.instance, &setup);
                 Means::Batch(Box::new(evaluator.map_err(Failure::usage)?))
             }
-            _ => {
+            None => {
                 let evaluator = job.setup.evaluator(job.instance)?;
                 let points = if job.is_in_quads() { 4 } else { 1 };
                 Means::Single(Box::new(evaluator), vec![job.grid.globals(); points])
@@ -248,7 +247,7 @@ fn chunks(
 mod tests {
     use super::*;
     use crate::args::{Cli, Command};
-    use adumbra::{Compiler, Derivatives, Quad, Sources};
+    use adumbra::{Compiler, Derivatives, Engine, Quad, Sources};
     use adumbra_image::Size;
     use clap::Parser;
 

@@ -3,10 +3,10 @@
 //! The first row moves down to the second, so nothing between them may write what it reads, or have to do with what it writes. In front of the
 //! rows comes the step for all of them; the rows stay behind it, for groups that have to leave what others keep alone.
 
-use super::super::rows::{Full, Fusion, Piece, Shape, find_fusion};
 use super::super::step::{Act, Place, Step};
 use super::{Loader, Triple, written};
 use adumbra_ir::ops::Op;
+use adumbra_packs::{Full, Fusion, Piece, Shape, find_fusion};
 use std::ops::Range;
 
 /// How many pieces back a row looks for one to join.

@@ -7,15 +7,17 @@
 mod fuse;
 mod places;
 mod rows;
+mod stretch;
 
 use super::blocks::{Blocks, arguments, each_written, ends_block};
 use super::calls::Calls;
-use super::rows::{Copied, FindTest, Routines, ShadowRead, Shape, Test, each, find_truth};
 use super::step::{Act, Footprint, Lent, Place, Step};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
-use crate::level::Level;
+use crate::native::{Stretch, What};
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_packs::Level;
+use adumbra_packs::{Copying, Routines, Shape, Test, find_copy, find_test, find_truth};
 use fuse::Candidate;
 use std::collections::HashMap;
 
@@ -30,6 +32,8 @@ pub(super) struct Loaded {
     pub(super) places: Vec<Place>,
     /// Words that are elsewhere at samples and differences.
     pub(super) lent: Vec<Lent>,
+    /// Rows that follow one another, if a native backend wants them.
+    pub(super) stretches: Vec<Stretch>,
     /// Cells that steps compute.
     pub(super) cells: u32,
     /// The constants that are used.
@@ -53,8 +57,9 @@ impl Loaded {
     }
 }
 
-/// Resolves a program for a level. `uniform` tells of each word among the globals whether it is the same for all points of a chunk.
-pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded {
+/// Resolves a program for a level. `uniform` tells of each word among the globals whether it is the same for all points of a chunk. For a native backend
+/// there are stretches in place of rows that are computed together.
+pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: bool) -> Loaded {
     let calls = Calls::of(program);
     let mut blocks = Blocks::new(program, &calls);
     let mut written = vec![false; program.slots as usize];
@@ -83,6 +88,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
         program,
         level,
         uniform,
+        native,
         map: homes.clone(),
         homes,
         moved: Vec::new(),
@@ -107,7 +113,8 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
     let mut first_steps = vec![0; program.code.len() + 1];
     for block in 0..blocks.count() {
         let range = blocks.range(block);
-        first_steps[range.start as usize] = loader.out.steps.len() as u32;
+        let first = loader.out.steps.len();
+        first_steps[range.start as usize] = first as u32;
         loader.position = range.start;
         if blocks.targets[range.start as usize] {
             loader.emit(Act::Join, []);
@@ -125,6 +132,9 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool]) -> Loaded
             }
         }
         loader.end_block();
+        if native {
+            loader.find_stretches(first, blocks.live_out(block));
+        }
     }
     loader.finish(&first_steps)
 }
@@ -133,6 +143,7 @@ struct Loader<'p> {
     program: &'p Bytecode,
     level: Level,
     uniform: &'p [bool],
+    native: bool,
     /// Where each slot's word is now.
     map: Vec<Place>,
     /// Where it is between blocks.
@@ -225,7 +236,7 @@ impl Loader<'_> {
     }
 
     /// A step that goes over planes, of which it writes as many first ones as the pattern says.
-    fn row_step(&mut self, routines: Routines, pattern: Pattern, places: Vec<Place>) {
+    fn row_step(&mut self, what: What, routines: Routines, pattern: Pattern, places: Vec<Place>) {
         let is_kept = |place: &Place| match (*place, &self.kept) {
             (Place::Own(slot), Some(kept)) => kept[slot as usize / 64] >> (slot % 64) & 1 == 1,
             (Place::Own(_), None) => true,
@@ -233,6 +244,7 @@ impl Loader<'_> {
         };
         let kept = places[..written(pattern)].iter().any(is_kept);
         let act = Act::Row {
+            what,
             routines,
             pattern,
             kept,
@@ -245,8 +257,8 @@ impl Loader<'_> {
             true => Shape::Uniform,
             false => Shape::Varying,
         };
-        let routines = each::<Copied>(self.level, shape);
-        self.row_step(routines, Pattern::default(), vec![to, from]);
+        let routines = find_copy(Copying::Plain, self.level, shape);
+        self.row_step(What::Copy, routines, Pattern::default(), vec![to, from]);
     }
 
     fn instruction(&mut self, code: &Instruction, deaths: &[u32]) {
@@ -259,10 +271,7 @@ impl Loader<'_> {
                 let operands: Vec<Place> = (1..=op.arity())
                     .map(|i| self.place(code.words[i]))
                     .collect();
-                let test = op.visit(FindTest {
-                    level: self.level,
-                    faults: false,
-                });
+                let test = find_test(op, self.level);
                 let test = test.expect("validation checked that the row is a truth value");
                 self.branch(test, when, a, operands);
             }
@@ -304,9 +313,9 @@ impl Loader<'_> {
             Opcode::Shadow(direction) => {
                 let from = self.map[b as usize + 1 + direction as usize];
                 self.written([a]);
-                let routines = each::<ShadowRead>(self.level, Shape::Varying);
+                let routines = find_copy(Copying::ShadowRead, self.level, Shape::Varying);
                 let places = vec![Place::Own(a), from];
-                self.row_step(routines, Pattern::default(), places);
+                self.row_step(What::ReadShadow, routines, Pattern::default(), places);
             }
             Opcode::Difference(direction) => {
                 let from = self.place(b);

@@ -44,7 +44,13 @@ impl Loader<'_> {
     }
 
     pub(super) fn new_cell(&mut self) -> Place {
-        let cell = self.free_cells.pop().unwrap_or_else(|| {
+        // In a stretch cells are computed before all rows, so each has its own.
+        let free = if self.native {
+            None
+        } else {
+            self.free_cells.pop()
+        };
+        let cell = free.unwrap_or_else(|| {
             self.cells.push(0);
             self.cells.len() as u32 - 1
         });

@@ -1,11 +1,12 @@
 //! Steps for rows: once for all points, with another value's shadows, or in planes of their own.
 
-use super::super::rows::{FindRow, FindTest, PartialsOfOne, Routines, Shape};
 use super::super::step::{Act, Place};
 use super::{Loader, Triple, slots};
 use crate::bytecode::Pattern;
+use crate::native::What;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_packs::{Routines, Shape, find_faults, find_row, partials_of_one};
 
 impl Loader<'_> {
     pub(super) fn row(&mut self, op: Op, pattern: Pattern, words: &[u32], deaths: &[u32]) {
@@ -25,10 +26,7 @@ impl Loader<'_> {
                 .collect()
         };
         if let Some(kind) = info.fault {
-            let test = op.visit(FindTest {
-                level: self.level,
-                faults: true,
-            });
+            let test = find_faults(op, self.level);
             let test = test.expect("a row that can fault has a test for it");
             self.emit(Act::Fault(test, kind), places(&operands));
         } else if result.is_none()
@@ -75,7 +73,9 @@ impl Loader<'_> {
                 result.has(direction).then_some(shadow)
             }),
         };
-        self.join_rows(op, result, &operands, deaths);
+        if !self.native {
+            self.join_rows(op, result, &operands, deaths);
+        }
     }
 
     /// A row in the planes of its result.
@@ -83,7 +83,8 @@ impl Loader<'_> {
         let routines = self.find(op, pattern.result(), operands, false);
         let results = slots(to, pattern.result()).map(Place::Own);
         let operands = operands.iter().flat_map(|operand| operand.places());
-        self.row_step(routines, pattern, results.chain(operands).collect());
+        let places = results.chain(operands).collect();
+        self.row_step(What::Row(op), routines, pattern, places);
     }
 
     /// The shadows of a row's result, if they are just those of one of its operands.
@@ -102,7 +103,7 @@ impl Loader<'_> {
         let (only, None) = (others.next()?, others.next()) else {
             return None;
         };
-        if op.visit(PartialsOfOne) >> only & 1 == 0 {
+        if partials_of_one(op) >> only & 1 == 0 {
             return None;
         }
         Some(Direction::BOTH.map(|direction| {
@@ -125,9 +126,6 @@ impl Loader<'_> {
         }
         let shapes = &shapes[..operands.len()];
         fits &= result.is_none() != shapes.contains(&Shape::Dual);
-        op.visit(FindRow {
-            level: self.level,
-            shapes: fits.then_some(shapes),
-        })
+        find_row(op, self.level, fits.then_some(shapes))
     }
 }

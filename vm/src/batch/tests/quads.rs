@@ -146,6 +146,7 @@ impl Quads {
             width: Some(width),
             level: Some(level),
             uniform: self.globals.iter().map(is_same).collect(),
+            native: None,
         };
         let mut machine = BatchMachine::new(self.program.clone(), LIMITS, &options);
         let mut host = Recorder {

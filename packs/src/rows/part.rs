@@ -1,7 +1,7 @@
 //! What a full routine computes for a pack: a row, or rows of which each gives the next one an operand.
 
-use super::super::pack::Pack;
 use super::operand;
+use crate::pack::Pack;
 use adumbra_ir::ops::row::{Row, WordRow, tangent};
 use std::marker::PhantomData;
 

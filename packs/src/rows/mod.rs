@@ -4,11 +4,10 @@
 //! operands known to the compiler; they go over runs of neighbouring packs and may write whole packs. The *general* one of each row takes any shape
 //! as it runs, and leaves the points alone that are not active. A *test* tells for which points a condition holds.
 
-use super::group::Run;
-use super::pack::{self, Flags, Pack, PackWord};
-use super::planes::Ref;
-use crate::bytecode::Pattern;
 use crate::level::Level;
+use crate::pack::{self, Flags, Pack, PackWord};
+use crate::pattern::Pattern;
+use crate::places::{Ref, Run};
 use adumbra_ir::host::CANONICAL_NAN;
 use adumbra_ir::ops::field::{Field, Word};
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
@@ -18,25 +17,24 @@ use adumbra_ir::types::Direction;
 ///
 /// # Safety
 /// The references are those of an instruction that the routine was found for, each plane has these packs, the processor has the level.
-pub(super) type Full = unsafe fn(refs: *const Ref, runs: &[Run]);
+pub type Full = unsafe fn(refs: *const Ref, runs: &[Run]);
 
 /// Computes the active points of packs, each so many bytes from the first one; one bit for each point, the first point's lowest. There are as many
 /// sets of active points as packs.
 ///
 /// # Safety
 /// As for [`Full`]; the pattern is the instruction's.
-pub(super) type General =
-    unsafe fn(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
+pub type General = unsafe fn(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
 
 /// Tells for which points of each pack a condition holds, one bit each.
 ///
 /// # Safety
 /// As for [`Full`]; there is room for an answer for each pack.
-pub(super) type Test = unsafe fn(refs: *const Ref, packs: &[u32], holds: *mut u32);
+pub type Test = unsafe fn(refs: *const Ref, packs: &[u32], holds: *mut u32);
 
 /// What an operand of a row is. A *dual* one has both shadows, and value and shadows are planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
     /// A plane without shadows.
     Varying = 0,
     /// A cell without shadows.
@@ -60,18 +58,27 @@ const fn has_dual(shapes: u8) -> bool {
 }
 
 /// What is done with every word of a plane.
-pub(super) trait Each: 'static {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copying {
+    /// The word itself.
+    Plain,
+    /// A shadow as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
+    ShadowRead,
+    /// A float as it leaves: [`leaving`](adumbra_ir::host::leaving).
+    FloatLeaving,
+    /// A shadow as it leaves.
+    ShadowLeaving,
+}
+
+/// A way of [`Copying`].
+trait Each: 'static {
     fn each<P: Pack>(words: P::Words) -> P::Words;
 }
 
-/// The word itself.
-pub(super) struct Copied;
-/// A shadow as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
-pub(super) struct ShadowRead;
-/// A float as it leaves: [`leaving`](adumbra_ir::host::leaving).
-pub(super) struct FloatLeaving;
-/// A shadow as it leaves.
-pub(super) struct ShadowLeaving;
+struct Copied;
+struct ShadowRead;
+struct FloatLeaving;
+struct ShadowLeaving;
 
 impl Each for Copied {
     #[inline(always)]
@@ -162,12 +169,14 @@ mod find;
 mod fused;
 
 use conditions::{Asked, test};
-pub(super) use find::{FindRow, FindTest, PartialsOfOne, Routines, each, find_truth};
-pub(super) use fused::{Fusion, Piece, find_fusion};
+pub use find::{
+    Routines, find_copy, find_faults, find_row, find_test, find_truth, partials_of_one,
+};
+pub use fused::{Fusion, Piece, find_fusion};
 use part::{Arg, Float, Part, Whole};
 
 /// Points in a pack of a level.
-pub(super) fn lanes_of(level: Level) -> usize {
+pub fn lanes_of(level: Level) -> usize {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => pack::avx512::Words::LANES,
@@ -462,6 +471,3 @@ unsafe fn each_general<P: Pack, E: Each>(
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

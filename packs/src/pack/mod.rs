@@ -50,13 +50,13 @@ macro_rules! pack_types {
 
         /// Floats of neighbouring points.
         #[derive(Clone, Copy)]
-        pub(in crate::batch) struct Floats(raw::Floats);
+        pub(crate) struct Floats(raw::Floats);
         /// Words of neighbouring points.
         #[derive(Clone, Copy)]
-        pub(in crate::batch) struct Words(raw::Words);
+        pub(crate) struct Words(raw::Words);
         /// Truth values of neighbouring points.
         #[derive(Clone, Copy)]
-        pub(in crate::batch) struct Bools(raw::Bools);
+        pub(crate) struct Bools(raw::Bools);
 
         pack_types!(@operators Floats: Add add, Sub sub, Mul mul, Div div);
         pack_types!(@operators Words: BitAnd word_and, BitOr word_or, BitXor word_xor);

@@ -1,8 +1,8 @@
 //! Tests: for which points something is so, be it that a row holds, that it faults, or that a word is true.
 
-use super::super::pack::{Flags, Pack, PackWord};
-use super::super::planes::Ref;
 use super::words;
+use crate::pack::{Flags, Pack, PackWord};
+use crate::places::Ref;
 use adumbra_ir::ops::field::Word;
 use adumbra_ir::ops::row::WordRow;
 use std::marker::PhantomData;

@@ -2,20 +2,29 @@
 
 use super::conditions::{Faults, Holds, Truth};
 use super::*;
-use adumbra_ir::ops::OpVisitor;
 use adumbra_ir::ops::row::Partial;
+use adumbra_ir::ops::{Op, OpVisitor};
 
 /// The routines of an instruction.
 #[derive(Clone, Copy)]
-pub(in crate::batch) struct Routines {
+pub struct Routines {
     /// For whole packs, if there is one for the shapes of the operands.
-    pub(in crate::batch) full: Option<Full>,
+    pub full: Option<Full>,
     /// For anything.
-    pub(in crate::batch) general: General,
+    pub general: General,
 }
 
-/// The routines that do the same with each word of a plane or a cell.
-pub(in crate::batch) fn each<E: Each>(level: Level, from: Shape) -> Routines {
+/// The routines that copy the words of a plane or a cell.
+pub fn find_copy(copying: Copying, level: Level, from: Shape) -> Routines {
+    match copying {
+        Copying::Plain => each::<Copied>(level, from),
+        Copying::ShadowRead => each::<ShadowRead>(level, from),
+        Copying::FloatLeaving => each::<FloatLeaving>(level, from),
+        Copying::ShadowLeaving => each::<ShadowLeaving>(level, from),
+    }
+}
+
+fn each<E: Each>(level: Level, from: Shape) -> Routines {
     Routines {
         full: Some(match from {
             Shape::Uniform => at_level!(level, Full, each_full::<E, UNIFORM>),
@@ -26,15 +35,39 @@ pub(in crate::batch) fn each<E: Each>(level: Level, from: Shape) -> Routines {
 }
 
 /// The test of a truth value.
-pub(in crate::batch) fn find_truth(level: Level) -> Test {
+pub fn find_truth(level: Level) -> Test {
     at_level!(level, Test, test::<Truth>)
 }
 
-/// Finds the routines of a row.
-pub(in crate::batch) struct FindRow<'a> {
-    pub(in crate::batch) level: Level,
-    /// What each operand is; nothing if some operand is none of that.
-    pub(in crate::batch) shapes: Option<&'a [Shape]>,
+/// The routines of a row at a level. `shapes` tells what each operand is; nothing if some operand is none of that.
+pub fn find_row(op: Op, level: Level, shapes: Option<&[Shape]>) -> Routines {
+    op.visit(FindRow { level, shapes })
+}
+
+/// The test whether a row holds, if it gives a truth value.
+pub fn find_test(op: Op, level: Level) -> Option<Test> {
+    op.visit(FindTest {
+        level,
+        faults: false,
+    })
+}
+
+/// The test for a row's faults, if it has any.
+pub fn find_faults(op: Op, level: Level) -> Option<Test> {
+    op.visit(FindTest {
+        level,
+        faults: true,
+    })
+}
+
+/// Whose shadow alone is the shadow of a row, whatever the operands: one bit for each operand with a partial of 1.
+pub fn partials_of_one(op: Op) -> u8 {
+    op.visit(PartialsOfOne)
+}
+
+struct FindRow<'a> {
+    level: Level,
+    shapes: Option<&'a [Shape]>,
 }
 
 /// The shapes of operands, two bits each.
@@ -139,10 +172,9 @@ impl OpVisitor for FindRow<'_> {
     }
 }
 
-/// Finds the test of a row: of its faults, or whether it holds.
-pub(in crate::batch) struct FindTest {
-    pub(in crate::batch) level: Level,
-    pub(in crate::batch) faults: bool,
+struct FindTest {
+    level: Level,
+    faults: bool,
 }
 
 impl OpVisitor for FindTest {
@@ -165,8 +197,7 @@ impl OpVisitor for FindTest {
     }
 }
 
-/// Finds out whose shadow alone is the shadow of a row, whatever the operands: one bit for each operand with a partial of 1.
-pub(in crate::batch) struct PartialsOfOne;
+struct PartialsOfOne;
 
 impl OpVisitor for PartialsOfOne {
     type Out = u8;

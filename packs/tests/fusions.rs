@@ -1,9 +1,12 @@
 //! Every fusion, at every level and for every shape that it is made for, gives what its rows give one after the other.
 
-use super::super::planes::{CELL_WORDS, Words};
-use super::*;
+#![allow(unsafe_code)]
+
 use adumbra_ir::ops::Op;
 use adumbra_ir::types::Lanes;
+use adumbra_packs::{
+    Fusion, Level, Pattern, Piece, Ref, Run, Shape, find_fusion, find_row, lanes_of,
+};
 
 /// A value at each point, and its shadows if it has any.
 #[derive(Clone, Debug)]
@@ -13,7 +16,7 @@ struct Column {
 }
 
 /// Points: two packs of the widest level.
-const POINTS: usize = 2 * CELL_WORDS;
+const POINTS: usize = 64;
 
 /// Numbers at which something happens, and any others.
 fn word(state: &mut u64) -> u32 {
@@ -57,14 +60,10 @@ fn run(args: &[Column], planes: usize, routine: impl FnOnce(&[Ref])) -> Column {
         .iter()
         .flat_map(|arg| arg.words.iter().map(|words| (words, arg.is_uniform)));
     let all: Vec<(&Vec<u32>, bool)> = all.collect();
-    let memory = Words::new((planes + all.len()) * POINTS);
-    let plane = |index: usize| memory.at(index * POINTS);
-    let mut refs: Vec<Ref> = (0..planes)
-        .map(|i| Ref {
-            at: plane(i),
-            mask: usize::MAX,
-        })
-        .collect();
+    let mut memory = vec![[0_u32; POINTS]; planes + all.len()];
+    let start: *mut u32 = memory.as_mut_ptr().cast();
+    let plane = |index: usize| start.wrapping_add(index * POINTS);
+    let mut refs: Vec<Ref> = (0..planes).map(|i| Ref::to_plane(plane(i))).collect();
     for (i, (words, is_uniform)) in all.into_iter().enumerate() {
         let at = plane(planes + i);
         // SAFETY: a plane has that many words.
@@ -93,12 +92,7 @@ fn row(level: Level, op: Op, args: &[Column]) -> Column {
     };
     let result = args.iter().fold(Lanes::NONE, |all, arg| all | lanes(arg));
     let pattern = Pattern::new(result, args.iter().map(lanes));
-    let general = op
-        .visit(FindRow {
-            level,
-            shapes: None,
-        })
-        .general;
+    let general = find_row(op, level, None).general;
     let bytes = lanes_of(level) * size_of::<u32>();
     let packs: Vec<u32> = (0..POINTS / lanes_of(level))
         .map(|pack| (pack * bytes) as u32)

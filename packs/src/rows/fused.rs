@@ -12,15 +12,16 @@ use adumbra_ir::ops::word::{And, IAdd, IMul, Shr, UToF, Xor};
 
 /// What may be computed together with what comes before or after: a row, or rows that are together already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::batch) enum Piece {
+pub enum Piece {
+    /// A row.
     Row(Op),
+    /// Rows that are together already.
     Fused(Fusion),
 }
 
-#[cfg(test)]
 impl Piece {
     /// How many operands it has.
-    pub(in crate::batch) fn arity(self) -> usize {
+    pub fn arity(self) -> usize {
         match self {
             Piece::Row(op) => op.arity(),
             Piece::Fused(fusion) => {
@@ -98,8 +99,11 @@ macro_rules! fusions {
     ($($name:ident/$n:literal: $first:ident($one:ident)/$na:literal, $then:ident($two:ident)/$nb:literal at $at:literal, $shapes:ident;)*) => {
         /// Rows that may be computed together.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(in crate::batch) enum Fusion {
-            $($name,)*
+        pub enum Fusion {
+            $(
+                #[doc = concat!(stringify!($one), " and ", stringify!($two), ".")]
+                $name,
+            )*
         }
 
         /// What each computes.
@@ -110,19 +114,17 @@ macro_rules! fusions {
 
         impl Fusion {
             /// All of them.
-            #[cfg(test)]
-            pub(in crate::batch) const ALL: &[Fusion] = &[$(Fusion::$name,)*];
+                pub const ALL: &[Fusion] = &[$(Fusion::$name,)*];
 
             /// The two pieces, and which operand of the second the first gives.
-            #[cfg(test)]
-            pub(in crate::batch) fn pieces(self) -> (Piece, Piece, usize) {
+                pub fn pieces(self) -> (Piece, Piece, usize) {
                 match self {
                     $(Fusion::$name => (fusions!(@piece $first $one), fusions!(@piece $then $two), $at),)*
                 }
             }
 
             /// The fusion of a piece with the one that follows, to whose operand with that number it gives its value.
-            pub(in crate::batch) fn of(first: Piece, then: Piece, at: usize) -> Option<Fusion> {
+            pub fn of(first: Piece, then: Piece, at: usize) -> Option<Fusion> {
                 $(if first == fusions!(@piece $first $one) && then == fusions!(@piece $then $two) && at == $at {
                     return Some(Fusion::$name);
                 })*
@@ -173,10 +175,6 @@ fusions! {
 }
 
 /// Finds the routine of a fusion whose operands are these.
-pub(in crate::batch) fn find_fusion(
-    level: Level,
-    fusion: Fusion,
-    shapes: &[Shape],
-) -> Option<Full> {
+pub fn find_fusion(level: Level, fusion: Fusion, shapes: &[Shape]) -> Option<Full> {
     fusion.full(level, bits_of(shapes))
 }

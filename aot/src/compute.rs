@@ -1,0 +1,188 @@
+//! What a stretch computes, as graphs: its rows copied one after the other, and what is stored when.
+//!
+//! A long stretch is cut into segments, each a loop of its own over the points of a run, whose code stays in the processor's caches. What one computes for another goes
+//! through the planes that the rows write anyway.
+
+use crate::graph::{Code, Graph, Id};
+use crate::template::Templates;
+use adumbra_vm::native::{Computed, Home, Stretch, Value, What};
+
+/// Nodes from which on a segment ends. Twice as many instructions, for two vectors, and what they want of the frame, fit the cache of decoded instructions of
+/// common processors (1,536 on Intel's Skylake).
+const SEGMENT: usize = 320;
+
+/// A segment as a graph.
+#[derive(Debug)]
+pub(crate) struct Computation {
+    pub(crate) graph: Graph,
+    /// What is written, in order.
+    pub(crate) stores: Vec<Store>,
+}
+
+/// A word that is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Store {
+    /// The node behind which it can be: then nobody wants what was there before, and the value is computed.
+    pub(crate) behind: Id,
+    pub(crate) word: u32,
+    pub(crate) value: Id,
+}
+
+struct Writer<'s> {
+    stretch: &'s Stretch,
+    graph: Graph,
+    /// The node that each word holds now.
+    now: Vec<Option<Id>>,
+    /// The node for what each word held in the beginning, if that is read.
+    before: Vec<Option<Id>>,
+    /// Words that the segment read or wrote.
+    touched: Vec<u32>,
+    operands: Vec<Id>,
+}
+
+/// The segments of a stretch.
+pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Computation> {
+    let words = stretch.words.len();
+    let accesses = Accesses::of(stretch);
+    let mut writer = Writer {
+        stretch,
+        graph: Graph::default(),
+        now: vec![None; words],
+        before: vec![None; words],
+        touched: Vec::new(),
+        operands: Vec::new(),
+    };
+    let mut segments = Vec::new();
+    for (index, row) in (0..).zip(&stretch.rows) {
+        writer.row(row, templates);
+        if writer.graph.len() >= SEGMENT {
+            segments.push(writer.close(|word| accesses.is_live(word, index)));
+        }
+    }
+    let last = stretch.rows.len() as u32;
+    segments.push(writer.close(|word| accesses.is_live(word, last)));
+    segments
+}
+
+/// When the rows of a stretch read and write each word.
+struct Accesses {
+    /// For each word the rows in order, and whether the word is written there. What a row both reads and writes it reads first.
+    by_word: Vec<Vec<(u32, bool)>>,
+    is_stored: Vec<bool>,
+}
+
+impl Accesses {
+    fn of(stretch: &Stretch) -> Accesses {
+        let mut by_word = vec![Vec::new(); stretch.words.len()];
+        for (index, row) in (0..).zip(&stretch.rows) {
+            for operand in &row.operands[..row.what.arity()] {
+                words(operand).for_each(|word| by_word[word as usize].push((index, false)));
+            }
+            words(&row.result).for_each(|word| by_word[word as usize].push((index, true)));
+        }
+        let mut is_stored = vec![false; stretch.words.len()];
+        for &word in &stretch.stored {
+            is_stored[word as usize] = true;
+        }
+        Accesses { by_word, is_stored }
+    }
+
+    /// Whether somebody reads behind a row what a word holds there.
+    fn is_live(&self, word: u32, row: u32) -> bool {
+        let accesses = &self.by_word[word as usize];
+        let next = accesses.partition_point(|&(index, _)| index <= row);
+        match accesses.get(next) {
+            Some(&(_, is_write)) => !is_write,
+            None => self.is_stored[word as usize],
+        }
+    }
+}
+
+/// The words of a value.
+fn words(value: &Value) -> impl Iterator<Item = u32> + use<> {
+    let shadows = value.shadows.into_iter().flatten();
+    std::iter::once(value.value).chain(shadows)
+}
+
+impl Writer<'_> {
+    fn read(&mut self, word: u32) -> Id {
+        let index = word as usize;
+        if let Some(id) = self.now[index] {
+            return id;
+        }
+        let id = match self.stretch.words[index] {
+            Home::Plane => self.graph.push(Code::Plane, word, 0, 0),
+            Home::Cell => self.graph.push(Code::Cell, word, 0, 0),
+            Home::Constant(bits) => self.graph.constant(bits),
+        };
+        self.set(word, Some(id));
+        self.before[index] = Some(id);
+        id
+    }
+
+    /// Ends a segment, given who is read behind it.
+    fn close(&mut self, is_live: impl Fn(u32) -> bool) -> Computation {
+        let mut stores = Vec::new();
+        for word in self.touched.drain(..) {
+            let index = word as usize;
+            let (now, before) = (self.now[index].take(), self.before[index].take());
+            let value = now.expect("it was read or written");
+            if before != Some(value) && is_live(word) {
+                stores.push(Store {
+                    behind: value.max(before.unwrap_or(0)),
+                    word,
+                    value,
+                });
+            }
+        }
+        stores.sort_by_key(|store| store.behind);
+        Computation {
+            graph: std::mem::take(&mut self.graph),
+            stores,
+        }
+    }
+
+    fn set(&mut self, word: u32, id: Option<Id>) {
+        let now = &mut self.now[word as usize];
+        if now.is_none() {
+            self.touched.push(word);
+        }
+        *now = id;
+    }
+
+    fn row(&mut self, row: &Computed, templates: &mut Templates) {
+        self.operands.clear();
+        for operand in &row.operands[..row.what.arity()] {
+            for word in words(operand) {
+                let id = self.read(word);
+                self.operands.push(id);
+            }
+        }
+        let results = match row.what {
+            What::Copy => [Some(self.operands[0]), None, None],
+            What::ReadShadow => {
+                let zero = self.graph.constant(0);
+                let read = self.graph.push(Code::Add, self.operands[0], zero, 0);
+                [Some(read), None, None]
+            }
+            What::Row(op) => {
+                let bits = |value: &Value| {
+                    let [x, y] = value.shadows.map(|shadow| u16::from(shadow.is_some()));
+                    x | y << 1
+                };
+                let operands = row.operands[..op.arity()].iter().enumerate();
+                let shadows = operands.fold(bits(&row.result), |shadows, (i, operand)| {
+                    shadows | bits(operand) << (2 * i + 2)
+                });
+                templates.copy(op, shadows, &self.operands, &mut self.graph)
+            }
+        };
+        let [value, x, y] = results;
+        self.set(row.result.value, value);
+        for (word, id) in row.result.shadows.into_iter().zip([x, y]) {
+            if let Some(word) = word {
+                self.set(word, id);
+            }
+        }
+    }
+}

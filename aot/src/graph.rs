@@ -1,0 +1,441 @@
+//! Straight-line vector code as a graph: what is computed for each point, before registers.
+//!
+//! A node's operands are nodes before it, so the order of the nodes is an order to compute them in. Equal nodes are one. Nodes are simplified as they
+//! are made, by rules that change no bit but those of NaNs.
+
+use adumbra_ir::ops::field::{Field, Lane, Word};
+use rustc_hash::FxHashMap;
+
+/// A node, by number.
+pub(crate) type Id = u32;
+
+/// What a node computes, for each lane of a vector of 32-bit words. Masks are words of all bits or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Code {
+    /// The bits `a`.
+    Const,
+    /// The plane of word `a` of the stretch.
+    Plane,
+    /// The cell of word `a` of the stretch.
+    Cell,
+    /// What a template or routine is given, by number.
+    Param,
+    /// Of floats.
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Sqrt,
+    /// a·b + c, rounded once.
+    MulAdd,
+    /// −a·b + c, rounded once.
+    NegMulAdd,
+    /// a·b − c, rounded once.
+    MulSub,
+    /// −a·b − c, rounded once.
+    NegMulSub,
+    RoundEven,
+    RoundDown,
+    RoundUp,
+    RoundToZero,
+    /// Masks; false where either is NaN.
+    Lt,
+    Le,
+    Eq,
+    /// a < b ? a : b.
+    Min,
+    /// a > b ? a : b.
+    Max,
+    And,
+    Or,
+    Xor,
+    /// !a & b.
+    AndNot,
+    /// Mask a ? b : c.
+    Select,
+    /// To i32 without the fraction; the least integer for all that does not fit.
+    Truncate,
+    /// i32 to float.
+    FromI32,
+    /// Of words, which wrap.
+    IAdd,
+    ISub,
+    IMul,
+    /// By `b` < 32 of each lane.
+    Shl,
+    Shr,
+    Sar,
+    /// By the number `b`.
+    ShlBy,
+    ShrBy,
+    SarBy,
+    /// Signed masks.
+    ILt,
+    IEq,
+    IMin,
+    IMax,
+    /// The 64-bit products of the even lanes.
+    MulWide,
+    /// Pairs of lanes as 64-bit words, shifted right by 32.
+    ShrWide,
+    /// The same, shifted left by 32.
+    ShlWide,
+    /// Word `a` of table `b`.
+    Lookup,
+    /// Call-out `c` of a and b.
+    CallOut,
+    /// The result of rare way `c` where mask a is set, else b.
+    Rare,
+}
+
+/// A node: a code, and its operands or numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Node {
+    pub(crate) code: Code,
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) c: u32,
+}
+
+/// A function that is called for one lane after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CallOut {
+    Float(fn(f32, f32) -> f32),
+    Word(fn(u32, u32) -> u32),
+}
+
+/// A rare way as it is taken: the routine, and what it is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Detour {
+    pub(crate) routine: u32,
+    pub(crate) inputs: Vec<Id>,
+}
+
+/// Every bit of a word.
+pub(crate) const ONES: u32 = u32::MAX;
+const SIGN: u32 = 1 << 31;
+
+impl Code {
+    /// How many of `a`, `b`, `c` are nodes.
+    pub(crate) fn operands(self) -> usize {
+        use Code::*;
+        match self {
+            Const | Plane | Cell | Param => 0,
+            Sqrt | RoundEven | RoundDown | RoundUp | RoundToZero | Truncate | FromI32 | ShlBy
+            | ShrBy | SarBy | ShrWide | ShlWide | Lookup => 1,
+            MulAdd | NegMulAdd | MulSub | NegMulSub | Select => 3,
+            Add | Sub | Mul | Div | Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | IAdd
+            | ISub | IMul | Shl | Shr | Sar | ILt | IEq | IMin | IMax | MulWide | CallOut
+            | Rare => 2,
+        }
+    }
+
+    /// Whether a and b may change places.
+    pub(crate) fn commutes(self) -> bool {
+        use Code::*;
+        matches!(
+            self,
+            Add | Mul | Eq | And | Or | Xor | IAdd | IMul | IEq | IMin | IMax | MulWide
+        )
+    }
+
+    /// Whether it needs no place: it is a constant in memory.
+    pub(crate) fn is_fixed(self) -> bool {
+        matches!(self, Code::Const | Code::Cell | Code::Param)
+    }
+}
+
+impl Node {
+    pub(crate) fn new(code: Code, a: u32, b: u32, c: u32) -> Node {
+        Node { code, a, b, c }
+    }
+
+    /// Its operands.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Id> + use<> {
+        [self.a, self.b, self.c]
+            .into_iter()
+            .take(self.code.operands())
+    }
+}
+
+/// Nodes, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) nodes: Vec<Node>,
+    /// Whether each is a mask.
+    is_mask: Vec<bool>,
+    seen: FxHashMap<Node, Id>,
+    /// The tables that lookups name.
+    pub(crate) tables: Vec<&'static [u32]>,
+    pub(crate) call_outs: Vec<CallOut>,
+    pub(crate) detours: Vec<Detour>,
+}
+
+impl Graph {
+    /// The node for this, or for what is simpler and the same.
+    pub(crate) fn push(&mut self, code: Code, a: u32, b: u32, c: u32) -> Id {
+        match self.simplify(Node::new(code, a, b, c)) {
+            Ok(id) => id,
+            Err(node) => self.intern(node),
+        }
+    }
+
+    fn intern(&mut self, node: Node) -> Id {
+        let Graph {
+            nodes,
+            is_mask,
+            seen,
+            ..
+        } = self;
+        *seen.entry(node).or_insert_with(|| {
+            let masks = |ids: &[Id]| ids.iter().all(|&id| is_mask[id as usize]);
+            let is = match node.code {
+                Code::Lt | Code::Le | Code::Eq | Code::ILt | Code::IEq => true,
+                Code::Const => node.a == 0 || node.a == ONES,
+                Code::And | Code::Or | Code::Xor | Code::AndNot => masks(&[node.a, node.b]),
+                Code::Select => masks(&[node.b, node.c]),
+                _ => false,
+            };
+            nodes.push(node);
+            is_mask.push(is);
+            nodes.len() as Id - 1
+        })
+    }
+
+    /// These bits in every lane.
+    pub(crate) fn constant(&mut self, bits: u32) -> Id {
+        self.intern(Node::new(Code::Const, bits, 0, 0))
+    }
+
+    pub(crate) fn node(&self, id: Id) -> Node {
+        self.nodes[id as usize]
+    }
+
+    fn bits(&self, id: Id) -> Option<u32> {
+        let node = self.node(id);
+        (node.code == Code::Const).then_some(node.a)
+    }
+
+    fn is(&self, id: Id, bits: u32) -> bool {
+        self.bits(id) == Some(bits)
+    }
+
+    /// What this is the negation of, if it is one: as a float (the sign changed) or as a mask (all bits).
+    fn flipped(&self, id: Id, by: u32) -> Option<Id> {
+        let node = self.node(id);
+        (node.code == Code::Xor && self.is(node.b, by)).then_some(node.a)
+    }
+
+    fn simplify(&mut self, mut node: Node) -> Result<Id, Node> {
+        use Code::*;
+        if let Some(bits) = self.fold(node) {
+            return Ok(self.constant(bits));
+        }
+        if node.code.commutes() && self.bits(node.a).is_some() {
+            (node.a, node.b) = (node.b, node.a);
+        }
+        let Node { code, a, b, c } = node;
+        match code {
+            And | Or if a == b => return Ok(a),
+            And if self.is(b, ONES) => return Ok(a),
+            And | Or | Xor if self.is(b, 0) => {
+                return Ok(if code == And { b } else { a });
+            }
+            Xor if let Some(inner) = self.both_flips(a, b) => return Ok(inner),
+            AndNot if self.is(a, 0) => return Ok(b),
+            IAdd | ISub if self.is(b, 0) => return Ok(a),
+            ShlBy | ShrBy | SarBy if b == 0 => return Ok(a),
+            Select if b == c => return Ok(b),
+            Select if let Some(mask) = self.bits(a) => {
+                return Ok(if mask == 0 { c } else { b });
+            }
+            Rare if self.is(a, 0) => return Ok(b),
+            Select if let Some(inverse) = self.flipped(a, ONES) => {
+                return Ok(self.push(Select, inverse, c, b));
+            }
+            Select if self.is(c, 0) => return Ok(self.push(And, a, b, 0)),
+            Select if self.is(b, 0) => return Ok(self.push(AndNot, a, c, 0)),
+            Select if self.node(a).code == Lt => {
+                let test = self.node(a);
+                if (test.a, test.b) == (b, c) {
+                    return Ok(self.push(Min, b, c, 0));
+                }
+                if (test.a, test.b) == (c, b) {
+                    return Ok(self.push(Max, b, c, 0));
+                }
+            }
+            MulAdd | NegMulAdd | MulSub | NegMulSub => return self.simplify_product(node),
+            // A truth value that became a float and is asked about.
+            Eq if self.is(b, 0) && self.node(a).code == FromI32 => {
+                return Ok(self.push(IEq, self.node(a).a, b, 0));
+            }
+            IEq if self.is(b, 0) => {
+                let one = self.node(a);
+                if one.code == And && self.is(one.b, 1) && self.is_mask[one.a as usize] {
+                    let ones = self.constant(ONES);
+                    return Ok(self.push(Xor, one.a, ones, 0));
+                }
+            }
+            _ => {}
+        }
+        Err(node)
+    }
+
+    /// What is left where the same bits are changed twice.
+    fn both_flips(&self, a: Id, b: Id) -> Option<Id> {
+        self.flipped(a, self.bits(b)?)
+    }
+
+    /// Signs of operands go into the code.
+    fn simplify_product(&mut self, node: Node) -> Result<Id, Node> {
+        use Code::*;
+        let (mut product, mut sum) = match node.code {
+            MulAdd => (false, false),
+            NegMulAdd => (true, false),
+            MulSub => (false, true),
+            _ => (true, true),
+        };
+        let mut new = node;
+        let unsigned = |operand: &mut Id, sign: &mut bool| {
+            if let Some(inner) = self.flipped(*operand, SIGN) {
+                *operand = inner;
+                *sign = !*sign;
+            }
+        };
+        unsigned(&mut new.a, &mut product);
+        unsigned(&mut new.b, &mut product);
+        unsigned(&mut new.c, &mut sum);
+        new.code = match (product, sum) {
+            (false, false) => MulAdd,
+            (true, false) => NegMulAdd,
+            (false, true) => MulSub,
+            (true, true) => NegMulSub,
+        };
+        Err(new)
+    }
+
+    /// The bits of a node whose operands are constants.
+    fn fold(&self, node: Node) -> Option<u32> {
+        use Code::*;
+        let count = node.code.operands();
+        if count == 0 {
+            return None;
+        }
+        let word = |id: Id, index: usize| {
+            if index < count {
+                self.bits(id)
+            } else {
+                Some(0)
+            }
+        };
+        let (a, b, c) = (word(node.a, 0)?, word(node.b, 1)?, word(node.c, 2)?);
+        let (x, y, z) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
+        let mask = |holds: bool| if holds { ONES } else { 0 };
+        let float = |value: f32| value.to_bits();
+        Some(match node.code {
+            Add => float(x + y),
+            Sub => float(x - y),
+            Mul => float(x * y),
+            Div => float(x / y),
+            Sqrt => float(x.square_root()),
+            MulAdd => float(Lane::mul_add(x, y, z)),
+            NegMulAdd => float(Lane::mul_add(-x, y, z)),
+            MulSub => float(Lane::mul_add(x, y, -z)),
+            NegMulSub => float(Lane::mul_add(-x, y, -z)),
+            RoundEven => float(x.round_even()),
+            RoundDown => float(x.round_down()),
+            RoundUp => float(x.round_up()),
+            RoundToZero => float(x.round_to_zero()),
+            Lt => mask(x < y),
+            Le => mask(x <= y),
+            Eq => mask(x == y),
+            Min => {
+                if x < y {
+                    a
+                } else {
+                    b
+                }
+            }
+            Max => {
+                if x > y {
+                    a
+                } else {
+                    b
+                }
+            }
+            And => a & b,
+            Or => a | b,
+            Xor => a ^ b,
+            AndNot => !a & b,
+            Select => Field::select(a != 0, f32::from_bits(b), z).to_bits(),
+            FromI32 => float(a.i32_to_float()),
+            IAdd => a.plus(b),
+            ISub => a.minus(b),
+            IMul => a.times(b),
+            Shl => Word::shl(a, b),
+            Shr => Word::shr(a, b),
+            Sar => Word::sar(a, b),
+            ShlBy => Word::shl(a, node.b),
+            ShrBy => Word::shr(a, node.b),
+            SarBy => Word::sar(a, node.b),
+            ILt => mask(a.lt_signed(b)),
+            IEq => mask(a == b),
+            IMin => (a as i32).min(b as i32) as u32,
+            IMax => (a as i32).max(b as i32) as u32,
+            Truncate if (-2147483648.0..2147483648.0).contains(&x) => x as i32 as u32,
+            Truncate => SIGN,
+            // Lanes are alike, so pairs of them are as well.
+            Const | Plane | Cell | Param | MulWide | ShrWide | ShlWide | Lookup | CallOut
+            | Rare => return None,
+        })
+    }
+
+    /// How many nodes there are: where a detour begins.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Nodes from `start` on are not to be found again: they are computed on a rare way alone.
+    pub(crate) fn forget_from(&mut self, start: usize) {
+        for node in &self.nodes[start..] {
+            self.seen.remove(node);
+        }
+    }
+
+    /// How many parameters it has: as many as are named, in order.
+    pub(crate) fn params(&self) -> usize {
+        let params = self.nodes.iter().filter(|node| node.code == Code::Param);
+        // The result is left where the first one was.
+        params.count().max(1)
+    }
+
+    /// The number of a table.
+    pub(crate) fn table(&mut self, table: &'static [u32]) -> u32 {
+        let found = self.tables.iter().position(|own| std::ptr::eq(*own, table));
+        found.unwrap_or_else(|| {
+            self.tables.push(table);
+            self.tables.len() - 1
+        }) as u32
+    }
+
+    /// For each node, whether somebody wants it: one of `wanted`, or a node that is wanted.
+    pub(crate) fn live(&self, wanted: impl IntoIterator<Item = Id>) -> Vec<bool> {
+        let mut live = vec![false; self.nodes.len()];
+        wanted.into_iter().for_each(|id| live[id as usize] = true);
+        for (id, node) in self.nodes.iter().enumerate().rev() {
+            if live[id] {
+                self.each_operand(*node, |operand| live[operand as usize] = true);
+            }
+        }
+        live
+    }
+
+    /// All nodes that a node needs, those of a rare way included.
+    pub(crate) fn each_operand(&self, node: Node, mut each: impl FnMut(Id)) {
+        node.operands().for_each(&mut each);
+        if node.code == Code::Rare {
+            let detour = &self.detours[node.c as usize];
+            detour.inputs.iter().copied().for_each(each);
+        }
+    }
+}

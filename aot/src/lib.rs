@@ -1,0 +1,18 @@
+//! The native backend: machine code for the rows of a program, to the bit what the interpreter computes.
+//!
+//! The way of the data: a stretch of rows ([`adumbra_vm::native`]) becomes a [`graph`] by running each row on numbers that write down what is done with them
+//! ([`lane`], [`template`], [`compute`]); values get places ([`allocate`]); instructions are written ([`x64`]); the code is put where it can be run ([`memory`]).
+//! So there is no second rule for any row: a new row of the op table is compiled as it stands.
+
+#![allow(unsafe_code)]
+
+mod allocate;
+mod compute;
+mod graph;
+mod lane;
+mod memory;
+mod template;
+#[cfg(target_arch = "x86_64")]
+mod x64;
+
+pub use memory::Native;

@@ -1,0 +1,237 @@
+//! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`Floats`] or [`Words`], and copied to
+//! wherever the row occurs. Its rare ways become routines, which all copies share.
+
+use crate::graph::{Code, Detour, Graph, Id, Node};
+use crate::lane::{Floats, Pad, Region, Words};
+use adumbra_ir::ops::field::{Lane, Word};
+use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
+use adumbra_ir::ops::{Op, OpVisitor};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.
+pub(crate) type Shadows = u16;
+
+/// The value of a row, and those of its shadows that it has.
+pub(crate) type Results = [Option<Id>; 3];
+
+/// A row as a graph. Its parameters are the operands, each followed by its shadows.
+#[derive(Debug)]
+struct Template {
+    graph: Graph,
+    regions: Vec<Way>,
+    results: Results,
+}
+
+/// A rare way of a template.
+#[derive(Debug)]
+struct Way {
+    region: Region,
+    /// The nodes that it is given.
+    inputs: Vec<Id>,
+    /// Its routine, once somebody may take it.
+    routine: Option<u32>,
+}
+
+/// Rows as they were written down, and the routines for rare ways.
+#[derive(Debug, Default)]
+pub(crate) struct Templates {
+    by_row: FxHashMap<(Op, Shadows), Template>,
+    /// A graph with parameters, and its result.
+    pub(crate) routines: Vec<(Graph, Id)>,
+    numbers: Vec<Id>,
+}
+
+/// Writes a row down.
+struct Write<'p> {
+    pad: &'p RefCell<Pad>,
+    shadows: Shadows,
+}
+
+/// Whether operand `index` (0 is the result, 1 the first operand) has a shadow along a direction.
+fn has(shadows: Shadows, index: usize, direction: usize) -> bool {
+    shadows >> (2 * index + direction) & 1 == 1
+}
+
+impl OpVisitor for Write<'_> {
+    type Out = Results;
+
+    fn float<R: Row<N>, const N: usize>(self) -> Results {
+        let mut number = 0..;
+        let mut next = || {
+            let number = number.next().expect("there are more");
+            Words::param(self.pad, number)
+        };
+        let mut along = [[None; N]; 2];
+        let mut operand = |i: usize| {
+            let value = next();
+            for (direction, along) in along.iter_mut().enumerate() {
+                along[i] = has(self.shadows, i + 1, direction).then(|| next().float());
+            }
+            match R::INFO.operands[i] {
+                Kind::Float => value.float(),
+                // A truth value, 0 or 1.
+                _ => value.i32_to_float(),
+            }
+        };
+        let operands: [Floats<'_>; N] = std::array::from_fn(&mut operand);
+        let id = |float: Floats<'_>| Some(float.bits().id());
+        if self.shadows & 3 == 0 {
+            return [id(R::value(operands)), None, None];
+        }
+        let (value, partials) = R::both(operands);
+        let [x, y] = [0, 1].map(|direction| {
+            has(self.shadows, 0, direction).then(|| {
+                tangent(R::INFO.singular, &partials, along[direction], value)
+                    .bits()
+                    .id()
+            })
+        });
+        [id(value), x, y]
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> Results {
+        let operands = std::array::from_fn(|i| Words::param(self.pad, i as u32));
+        [Some(R::value(operands).id()), None, None]
+    }
+}
+
+impl Template {
+    fn new(op: Op, shadows: Shadows) -> Template {
+        let pad = RefCell::new(Pad::default());
+        let results = op.visit(Write { pad: &pad, shadows });
+        let Pad { graph, regions, .. } = pad.into_inner();
+        let ways = regions.into_iter().map(|region| Way {
+            inputs: inputs(&graph, &region),
+            region,
+            routine: None,
+        });
+        Template {
+            regions: ways.collect(),
+            results,
+            graph,
+        }
+    }
+}
+
+/// The nodes outside of a region that it reads, constants left out.
+fn inputs(graph: &Graph, region: &Region) -> Vec<Id> {
+    let mut inputs = Vec::new();
+    let mut read = |id: Id| {
+        let is_outside = !region.nodes.contains(&(id as usize));
+        if is_outside && graph.node(id).code != Code::Const && !inputs.contains(&id) {
+            inputs.push(id);
+        }
+    };
+    for node in &graph.nodes[region.nodes.clone()] {
+        node.operands().for_each(&mut read);
+    }
+    read(region.result);
+    inputs
+}
+
+/// A region as a graph of its own, whose parameters are its inputs.
+fn routine(graph: &Graph, way: &Way) -> (Graph, Id) {
+    let mut own = Graph::default();
+    own.tables.clone_from(&graph.tables);
+    own.call_outs.clone_from(&graph.call_outs);
+    let mut numbers = FxHashMap::default();
+    for (&input, number) in way.inputs.iter().zip(0..) {
+        numbers.insert(input, own.push(Code::Param, number, 0, 0));
+    }
+    let of = |own: &mut Graph, numbers: &FxHashMap<Id, Id>, id: Id| match numbers.get(&id) {
+        Some(&number) => number,
+        None => own.constant(graph.node(id).a),
+    };
+    for id in way.region.nodes.clone() {
+        let node = graph.nodes[id];
+        let count = node.code.operands();
+        let mut words = [node.a, node.b, node.c];
+        for word in &mut words[..count] {
+            *word = of(&mut own, &numbers, *word);
+        }
+        let [a, b, c] = words;
+        numbers.insert(id as Id, own.push(node.code, a, b, c));
+    }
+    let result = of(&mut own, &numbers, way.region.result);
+    (own, result)
+}
+
+impl Templates {
+    /// Copies a row into a graph. Operands, each followed by its shadows, are nodes of the graph.
+    pub(crate) fn copy(
+        &mut self,
+        op: Op,
+        shadows: Shadows,
+        operands: &[Id],
+        to: &mut Graph,
+    ) -> Results {
+        let Templates {
+            by_row,
+            routines,
+            numbers,
+        } = self;
+        let template = by_row
+            .entry((op, shadows))
+            .or_insert_with(|| Template::new(op, shadows));
+        let Template {
+            graph,
+            regions,
+            results,
+        } = template;
+        numbers.clear();
+        numbers.resize(graph.nodes.len(), Id::MAX);
+        let mut at = 0;
+        while at < graph.nodes.len() {
+            if let Some(way) = regions
+                .iter()
+                .find(|way| way.region.nodes.start == at && !way.region.nodes.is_empty())
+            {
+                at = way.region.nodes.end;
+                continue;
+            }
+            let node = graph.nodes[at];
+            numbers[at] = match node.code {
+                Code::Param => operands[node.a as usize],
+                Code::Rare => {
+                    let (mask, fast) = (numbers[node.a as usize], numbers[node.b as usize]);
+                    let never = to.node(mask) == Node::new(Code::Const, 0, 0, 0);
+                    if never {
+                        fast
+                    } else {
+                        let way = &mut regions[node.c as usize];
+                        let routine = *way.routine.get_or_insert_with(|| {
+                            routines.push((Graph::default(), 0));
+                            routines.len() as u32 - 1
+                        });
+                        let inputs = way.inputs.iter().map(|&id| numbers[id as usize]).collect();
+                        if routines[routine as usize].0.nodes.is_empty() {
+                            routines[routine as usize] = self::routine(graph, way);
+                        }
+                        to.detours.push(Detour { routine, inputs });
+                        to.push(Code::Rare, mask, fast, to.detours.len() as u32 - 1)
+                    }
+                }
+                Code::Lookup => {
+                    let table = to.table(graph.tables[node.b as usize]);
+                    to.push(Code::Lookup, numbers[node.a as usize], table, 0)
+                }
+                Code::CallOut => {
+                    to.call_outs.push(graph.call_outs[node.c as usize]);
+                    let (a, b) = (numbers[node.a as usize], numbers[node.b as usize]);
+                    to.push(Code::CallOut, a, b, to.call_outs.len() as u32 - 1)
+                }
+                code => {
+                    let mut words = [node.a, node.b, node.c];
+                    for word in &mut words[..code.operands()] {
+                        *word = numbers[*word as usize];
+                    }
+                    let [a, b, c] = words;
+                    to.push(code, a, b, c)
+                }
+            };
+            at += 1;
+        }
+        results.map(|id| id.map(|id| numbers[id as usize]))
+    }
+}

@@ -1,0 +1,218 @@
+//! Stretches: rows of a block that follow one another, for a native backend.
+//!
+//! In front of a stretch comes the step that runs its code. Cells and entries that stood among its rows come before that: what they do has nothing to
+//! do with rows. Which words the code has to leave in their planes is found backwards over the block's steps.
+
+use super::super::step::{Act, Place, Step};
+use super::{Loader, written};
+use crate::native::{Computed, Home, Stretch, Value};
+use adumbra_ir::ops::MAX_OPERANDS;
+use adumbra_ir::types::{Direction, Lanes};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Fewer rows are left to their own routines.
+const MIN_ROWS: usize = 2;
+
+impl Loader<'_> {
+    /// Makes stretches of the steps of the block that begins at `first`. `live` has a bit for each word that is read behind the block; all
+    /// are if there is nothing.
+    pub(super) fn find_stretches(&mut self, first: usize, live: Option<&[u64]>) {
+        let found = self.stretches(first);
+        let mut stored = self.stored(first, &found, live);
+        stored.reverse();
+        // From here on each block's steps are built anew.
+        let mut steps = self.out.steps.split_off(first).into_iter();
+        let mut at = first;
+        self.counts.truncate(first);
+        for (range, stored) in found.into_iter().zip(stored) {
+            self.out.steps.extend(steps.by_ref().take(range.start - at));
+            let (rows, before): (Vec<Step>, Vec<Step>) = steps
+                .by_ref()
+                .take(range.len())
+                .partition(|step| matches!(step.act, Act::Row { .. }));
+            self.out.steps.extend(before);
+            self.stretch(&rows, &stored);
+            self.out.steps.extend(rows);
+            at = range.end;
+        }
+        self.out.steps.extend(steps);
+        // Nobody asks for the operands of these any more.
+        self.counts.resize(self.out.steps.len(), 0);
+    }
+
+    /// Where stretches are among the steps from `first` on.
+    fn stretches(&self, first: usize) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let (mut start, mut rows) = (first, 0);
+        let mut close = |range: Range<usize>, rows: usize| {
+            if rows >= MIN_ROWS {
+                found.push(range);
+            }
+        };
+        for (at, step) in self.out.steps.iter().enumerate().skip(first) {
+            match step.act {
+                Act::Row { .. } => rows += 1,
+                Act::Cell(..) | Act::Enter(_) => {}
+                _ => {
+                    close(start..at, rows);
+                    (start, rows) = (at + 1, 0);
+                }
+            }
+        }
+        close(start..self.out.steps.len(), rows);
+        found
+    }
+
+    fn places(&self, step: usize) -> &[Place] {
+        let refs = self.out.steps[step].refs as usize;
+        &self.out.places[refs..][..self.counts[step] as usize]
+    }
+
+    /// For each stretch, the last one first, the slots that it writes and somebody reads later.
+    fn stored(&self, first: usize, found: &[Range<usize>], live: Option<&[u64]>) -> Vec<Vec<u32>> {
+        let words = self.in_array.len().div_ceil(64);
+        let mut live = Live(live.map_or_else(|| vec![u64::MAX; words], <[u64]>::to_vec));
+        let mut all = Vec::with_capacity(found.len());
+        let mut ranges = found.iter().rev().peekable();
+        for at in (first..self.out.steps.len()).rev() {
+            if ranges.peek().is_some_and(|range| range.end == at + 1) {
+                let range = ranges.next().expect("it was looked at").clone();
+                all.push(self.stored_by(range, &live));
+            }
+            let step = &self.out.steps[at];
+            let places = self.places(at);
+            match step.act {
+                Act::Row { pattern, .. } => {
+                    let (results, operands) = places.split_at(written(pattern));
+                    for place in results {
+                        live.set(place, false);
+                    }
+                    operands.iter().for_each(|place| live.set(place, true));
+                }
+                Act::Sample { lent, .. } | Act::Difference { lent, .. } => {
+                    places.iter().for_each(|place| live.set(place, true));
+                    for lent in &self.out.lent[lent.0 as usize..lent.1 as usize] {
+                        live.set(&self.out.places[lent.operand as usize], true);
+                    }
+                }
+                _ => places.iter().for_each(|place| live.set(place, true)),
+            }
+        }
+        all
+    }
+
+    /// The slots that the rows among these steps write, and that are live behind them.
+    fn stored_by(&self, range: Range<usize>, live: &Live) -> Vec<u32> {
+        let mut slots = Vec::new();
+        for at in range {
+            if let Act::Row { pattern, .. } = self.out.steps[at].act {
+                for place in &self.places(at)[..written(pattern)] {
+                    if let Place::Own(slot) = *place
+                        && (live.has(slot) || self.in_array[slot as usize])
+                    {
+                        slots.push(slot);
+                    }
+                }
+            }
+        }
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    /// The step for all of these rows.
+    fn stretch(&mut self, rows: &[Step], stored: &[u32]) {
+        let mut words = Words::default();
+        let mut stretch = Stretch::default();
+        let mut is_kept = false;
+        for step in rows {
+            let Act::Row {
+                what,
+                pattern,
+                kept,
+                ..
+            } = step.act
+            else {
+                unreachable!("these are rows")
+            };
+            is_kept |= kept;
+            let mut places = self.out.places[step.refs as usize..].iter().copied();
+            let mut value = |lanes: Lanes, constants: &[u32]| {
+                let mut next = || {
+                    let place = places.next().expect("a row has all of its operands");
+                    words.of(place, constants)
+                };
+                Value {
+                    value: next(),
+                    shadows: Direction::BOTH.map(|d| lanes.has(d).then(&mut next)),
+                }
+            };
+            let result = value(pattern.result(), &self.out.constants);
+            let mut operands = [Value::default(); MAX_OPERANDS];
+            for (i, operand) in operands.iter_mut().enumerate().take(what.arity()) {
+                *operand = value(pattern.operand(i), &self.out.constants);
+            }
+            stretch.rows.push(Computed {
+                what,
+                result,
+                operands,
+            });
+        }
+        let stored = stored.iter().map(|&slot| words.numbers[&Place::Own(slot)]);
+        stretch.stored = stored.collect();
+        stretch.words = words.homes;
+        let refs = self.out.places.len() as u32;
+        self.out.places.extend(words.places);
+        self.out.steps.push(Step {
+            act: Act::Native {
+                stretch: self.out.stretches.len() as u32,
+                rows: rows.len() as u32,
+                kept: is_kept,
+            },
+            refs,
+            position: rows[0].position,
+        });
+        self.out.stretches.push(stretch);
+    }
+}
+
+/// Slots whose words are read later, a bit each.
+struct Live(Vec<u64>);
+
+impl Live {
+    fn has(&self, slot: u32) -> bool {
+        self.0[slot as usize / 64] >> (slot % 64) & 1 == 1
+    }
+
+    fn set(&mut self, place: &Place, is: bool) {
+        if let Place::Own(slot) = *place {
+            let word = &mut self.0[slot as usize / 64];
+            let bit = 1 << (slot % 64);
+            *word = if is { *word | bit } else { *word & !bit };
+        }
+    }
+}
+
+/// The words of a stretch.
+#[derive(Default)]
+struct Words {
+    numbers: HashMap<Place, u32>,
+    places: Vec<Place>,
+    homes: Vec<Home>,
+}
+
+impl Words {
+    fn of(&mut self, place: Place, constants: &[u32]) -> u32 {
+        *self.numbers.entry(place).or_insert_with(|| {
+            self.homes.push(match place {
+                Place::Own(_) | Place::Host(_) | Place::Scratch(_) => Home::Plane,
+                Place::Cell(_) | Place::Input(_) | Place::HostCell(_) => Home::Cell,
+                Place::Constant(index) => Home::Constant(constants[index as usize]),
+                Place::Zero => Home::Constant(0),
+            });
+            self.places.push(place);
+            self.places.len() as u32 - 1
+        })
+    }
+}
