@@ -48,6 +48,18 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Those that this processor has.
+    pub fn available() -> impl Iterator<Item = Engine> {
+        let all = [
+            Engine::Reference,
+            Engine::Point,
+            Engine::Batch,
+            Engine::Native,
+        ];
+        let is = |engine: &Engine| engine.tier().is_none_or(Tier::is_available);
+        all.into_iter().filter(is)
+    }
+
     /// Who computes the rows of its batches; nothing for the engines of single points.
     pub const fn tier(self) -> Option<Tier> {
         match self {
@@ -383,6 +395,9 @@ impl Evaluator {
         let mut stats = self.instance().program().stats();
         stats.memory.instance = Some(self.instance().memory());
         stats.memory.evaluator = Some(self.memory());
+        if self.home.engine.tier() == Some(Tier::Native) {
+            stats.native = self.instance().program().native_stats();
+        }
         stats
     }
 

@@ -112,5 +112,5 @@ pub use program::{CannotFold, Instance, Program};
 pub use registry::{ClosureRegistry, RegistryError};
 pub use simd::{NoSimd, SIMD_VARIABLE};
 pub use sources::{Place, SourceFile, Sources};
-pub use stats::{Memory, Phases, Stats};
+pub use stats::{Memory, NativeStats, Phases, Stats};
 pub use value::{HostValue, HumanFloat, JsonFloat, View};

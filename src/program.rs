@@ -4,8 +4,9 @@ use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Signature, 
 use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
 use crate::sources::Sources;
-use crate::stats::{Memory, Phases, Stats};
+use crate::stats::{Memory, NativeStats, Phases, Stats, micros};
 use crate::value::{HostValue, View};
+use adumbra_aot::Native;
 use adumbra_ir::memory::Heap;
 use adumbra_ir::module::{Input, Message, Output};
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
@@ -14,7 +15,7 @@ use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Code, Diagnostic, Module, Scalar, Span, Type};
 use adumbra_vm::Bytecode;
 use adumbra_vm::bytecode::{Interface, Opcode};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 mod fold;
 
@@ -38,6 +39,8 @@ pub struct Program {
     /// What folding starts from; `None` without inputs, and for a program that was loaded.
     prepared: Option<Prepared>,
     phases: Phases,
+    /// Its machine code, once somebody wants any; nothing if there is none for this processor.
+    native: OnceLock<Option<Arc<Native>>>,
 }
 
 /// A module before anything is known of its shadows, and what the passes were asked for.
@@ -64,6 +67,7 @@ impl Program {
             second_order,
             prepared: back.prepared,
             phases: back.phases,
+            native: OnceLock::new(),
         }
     }
 
@@ -109,6 +113,7 @@ impl Program {
             second_order: Vec::new(),
             prepared: None,
             phases: Phases::default(),
+            native: OnceLock::new(),
         }))
     }
 
@@ -295,12 +300,23 @@ impl Program {
             second_order,
             prepared,
             phases: _,
+            native,
         } = self;
         // Evaluators hold the bytecode, too, but it is the program's.
         let bytecode = IN_ARC + size_of::<Bytecode>() + (**bytecode).heap();
         let module = module.heap() + prepared.as_ref().map_or(0, |p| p.module.heap());
         let rest = layout.heap() + sources.heap() + warnings.heap() + second_order.heap();
-        IN_ARC + size_of::<Program>() + bytecode + module + rest
+        let code = match native.get() {
+            Some(Some(native)) => IN_ARC + size_of::<Native>() + native.stats().bytes,
+            _ => 0,
+        };
+        IN_ARC + size_of::<Program>() + bytecode + module + rest + code
+    }
+
+    /// What makes its machine code, which all evaluators share.
+    pub(crate) fn native(&self) -> Option<Arc<Native>> {
+        let native = self.native.get_or_init(|| Native::new().map(Arc::new));
+        native.clone()
     }
 
     /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.
@@ -330,7 +346,18 @@ impl Program {
                 program: self.memory(),
                 ..Memory::default()
             },
+            native: None,
         }
+    }
+
+    /// Figures about its machine code, if there is any for this processor and somebody wanted it.
+    pub(crate) fn native_stats(&self) -> Option<NativeStats> {
+        let stats = self.native.get()?.as_ref()?.stats();
+        Some(NativeStats {
+            compile_us: micros(stats.time),
+            code_bytes: stats.bytes,
+            refused: stats.refused,
+        })
     }
 
     /// The intermediate representation as text: what the engines are given, optimised and with lanes. `None` for a program that was loaded.

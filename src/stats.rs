@@ -21,6 +21,20 @@ pub struct Stats {
     /// What it takes in memory.
     #[serde(rename = "memory_bytes")]
     pub memory: Memory,
+    /// Its machine code, where an evaluator uses any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native: Option<NativeStats>,
+}
+
+/// Figures about the machine code of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct NativeStats {
+    /// Microseconds that making it took.
+    pub compile_us: f64,
+    /// Its bytes, constants included.
+    pub code_bytes: usize,
+    /// How often there was no memory that could be executed: then rows are interpreted.
+    pub refused: usize,
 }
 
 /// Bytes that a program takes in memory, and what is made of it.

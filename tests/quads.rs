@@ -9,8 +9,6 @@ use adumbra_fuzz::campaign::run_quads;
 use adumbra_fuzz::oracle::batch::At;
 use std::sync::Arc;
 
-const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Point, Engine::Batch];
-
 fn compiler(rule: Quad, at_divergence: AtDivergence) -> Compiler {
     let layout = GlobalsLayout::new().with("x", Type::FLOAT);
     let layout = layout.and_then(|layout| layout.with("y", Type::FLOAT));
@@ -70,7 +68,7 @@ fn ddx_of_row(expression: &str, engine: Engine, rule: Quad) -> [f32; 4] {
 
 #[test]
 fn a_step_shows_where_quads_begin() {
-    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+    for (engine, rule) in Engine::available().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
         let odd = ddx_of_row("step(9.0, x)", engine, rule);
         let even = ddx_of_row("step(10.0, x)", engine, rule);
         assert_eq!((odd, even), ([1.0, 1.0, 0.0, 0.0], [0.0; 4]), "{rule:?}");
@@ -80,7 +78,7 @@ fn a_step_shows_where_quads_begin() {
 
 #[test]
 fn what_a_shader_reads_is_what_its_outputs_have() {
-    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+    for (engine, rule) in Engine::available().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
         for expression in [
             "x * y",
             "sin(3 * x) / y",
@@ -105,7 +103,7 @@ fn rows_and_columns_serve_as_the_rule_says() {
         let program = compiled(&shader("x * y"), rule).unwrap();
         quad_at(&program, engine, 4.5, 6.5).map(|[_, dx, dy]| (dx, dy))
     };
-    for engine in ENGINES {
+    for engine in Engine::available() {
         let own = [(6.5, 4.5), (6.5, 5.5), (7.5, 4.5), (7.5, 5.5)];
         assert_eq!(of(Quad::Fine, engine), own);
         for corner in Corner::ALL {
@@ -117,7 +115,7 @@ fn rows_and_columns_serve_as_the_rule_says() {
 #[test]
 fn a_point_alone_is_the_upper_left_one_of_its_quad() {
     let text = shader("x * x + y * y * y");
-    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+    for (engine, rule) in Engine::available().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
         let program = compiled(&text, rule).unwrap();
         let quad = quad_at(&program, engine, 8.5, 2.5);
         let mut evaluator =
@@ -130,7 +128,7 @@ fn a_point_alone_is_the_upper_left_one_of_its_quad() {
 
 #[test]
 fn the_filter_width_is_the_sum_of_both_magnitudes() {
-    for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+    for (engine, rule) in Engine::available().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
         for e in ["x / 3 - y / 7", "cos(x) * y", "pow(y, 0.3) - x * x"] {
             let width = format!("fwidth({e}) - (abs(ddx({e})) + abs(ddy({e})))");
             let program = compiled(&shader(&width), rule).unwrap();
@@ -142,7 +140,7 @@ fn the_filter_width_is_the_sum_of_both_magnitudes() {
 
 #[test]
 fn derivatives_of_derivatives_and_of_textures_are_no_zeros() {
-    for engine in ENGINES {
+    for engine in Engine::available() {
         let mixed = compiled(&shader("ddy(ddx(x * y))"), Quad::Fine).unwrap();
         assert!(mixed.warnings().is_empty());
         assert_eq!(quad_at(&mixed, engine, 1.5, 2.5).map(|o| o[0]), [1.0; 4]);
@@ -182,7 +180,7 @@ fn requests_carry_differences_and_helpers_are_told_apart() {
         printf(\"%f\", x);
         o = texture2d_sample_alpha<wood>(x * x, x * y);
     }";
-    for engine in ENGINES {
+    for engine in Engine::available() {
         let program = compiled(text, Quad::Fine).unwrap();
         let mut evaluator =
             Evaluator::with(&Instance::new(&program), engine, Limits::default()).unwrap();
@@ -220,7 +218,7 @@ fn a_neighbour_that_is_stopped_gives_no_difference_and_its_faults_stay_its_own()
         steps: 1000,
         ..Limits::default()
     };
-    for engine in ENGINES {
+    for engine in Engine::available() {
         let program = compiled(text, Quad::Fine).unwrap();
         let mut evaluator = Evaluator::with(&Instance::new(&program), engine, limits).unwrap();
         let outcome = evaluator.evaluate(&globals(&program, 3.0, 0.0), &mut NoTextures);
@@ -364,7 +362,7 @@ fn live_branches_give_what_is_taken_before_them() {
         ),
     ] {
         assert!(is_refused(body, AtDivergence::Refuse), "{body}");
-        for (engine, rule) in ENGINES.into_iter().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
+        for (engine, rule) in Engine::available().flat_map(|e| Quad::ALL.map(|r| (e, r))) {
             let live = compiled_live(&with_body(body), rule).unwrap();
             let plain = compiled(&with_body(before), rule).unwrap();
             let [live, plain] = [live, plain].map(|p| quad_at(&p, engine, 8.5, 2.5));
@@ -459,7 +457,7 @@ fn live_branches_are_both_arms_and_a_choice() {
         refused += usize::from(compiled(&inside, rule).is_err());
         let before = compiled(&before, rule).unwrap();
         let inside = compiled_live(&inside, rule).unwrap();
-        for engine in ENGINES {
+        for engine in Engine::available() {
             let [inside, before] = [&inside, &before].map(|program| {
                 let found = quad_at(program, engine, 0.3 + seed as f32 / 64.0, 0.25);
                 found.map(|o| o.map(f32::to_bits))
@@ -477,7 +475,7 @@ fn live_samples_are_those_of_all_points() {
         float x = global_value<x>;
         if (x > 3.5) o = texture2d_sample_alpha<wood>(x * x, 0.0);
     }";
-    for engine in ENGINES {
+    for engine in Engine::available() {
         let program = compiled_live(text, Quad::Fine).unwrap();
         let quad = [3.0, 4.0, 3.0, 4.0].map(|x| globals(&program, x, 5.0));
         let instance = Instance::new(&program);
@@ -566,7 +564,7 @@ fn a_quad_waits_for_all_its_points_and_can_be_parked() {
         float a = texture2d_sample_alpha<wood>(x, x);
         o = ddx(a) + a;
     }";
-    for engine in ENGINES {
+    for engine in Engine::available() {
         let program = compiled(text, Quad::Fine).unwrap();
         let instance = Instance::new(&program);
         let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();

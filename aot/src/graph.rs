@@ -265,6 +265,10 @@ impl Graph {
                 }
             }
             MulAdd | NegMulAdd | MulSub | NegMulSub => return self.simplify_product(node),
+            // An unsigned word as a float, by halves, whose highest bit is 0.
+            Add if let Some(word) = self.halves(a, b) => {
+                return Ok(self.push(FromI32, word, 0, 0));
+            }
             // A truth value that became a float and is asked about.
             Eq if self.is(b, 0) && self.node(a).code == FromI32 => {
                 return Ok(self.push(IEq, self.node(a).a, b, 0));
@@ -279,6 +283,34 @@ impl Graph {
             _ => {}
         }
         Err(node)
+    }
+
+    /// The word whose upper half times 65,536 is `high`, and whose lower half is `low`, if it is the same as a signed one.
+    fn halves(&self, high: Id, low: Id) -> Option<Id> {
+        let (product, low) = (self.node(high), self.node(low));
+        if product.code != Code::Mul || !self.is(product.b, 65_536_f32.to_bits()) {
+            return None;
+        }
+        let high = self.node(product.a);
+        if (high.code, low.code) != (Code::FromI32, Code::FromI32) {
+            return None;
+        }
+        let (high, low) = (self.node(high.a), self.node(low.a));
+        let are_halves = (high.code, high.b) == (Code::ShrBy, 16)
+            && low.code == Code::And
+            && self.is(low.b, 0xffff)
+            && high.a == low.a;
+        (are_halves && self.is_short(high.a)).then_some(high.a)
+    }
+
+    /// Whether the highest bit is known to be 0.
+    fn is_short(&self, id: Id) -> bool {
+        let node = self.node(id);
+        match node.code {
+            Code::And => self.bits(node.b).is_some_and(|mask| mask >> 31 == 0),
+            Code::ShrBy => node.b > 0,
+            _ => false,
+        }
     }
 
     /// What is left where the same bits are changed twice.

@@ -84,20 +84,6 @@ impl<'p> Value<'p> {
         }
     }
 
-    /// Whether the highest bit is known to be 0.
-    fn is_short(self) -> bool {
-        let node = self.node();
-        match node.code {
-            Code::And => {
-                let pad = self.pad.borrow();
-                let mask = pad.graph.node(node.b);
-                mask.code == Code::Const && mask.a >> 31 == 0
-            }
-            Code::ShrBy => node.b > 0,
-            _ => false,
-        }
-    }
-
     fn call_out(self, f: CallOut, b: Value<'p>) -> Value<'p> {
         let mut pad = self.pad.borrow_mut();
         let call_outs = &mut pad.graph.call_outs;
@@ -344,9 +330,6 @@ impl<'p> Word for Words<'p> {
         Floats(self.0.one(Code::FromI32))
     }
     fn u32_to_float(self) -> Floats<'p> {
-        if self.0.is_short() {
-            return self.i32_to_float();
-        }
         // Both halves are exact, so their sum is rounded once.
         let high = self.shr(self.lit(16)).i32_to_float();
         let low = (self & self.lit(0xffff)).i32_to_float();

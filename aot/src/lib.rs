@@ -15,4 +15,4 @@ mod template;
 #[cfg(target_arch = "x86_64")]
 mod x64;
 
-pub use memory::Native;
+pub use memory::{CodeStats, MAX_VARIANTS, Native};

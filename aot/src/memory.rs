@@ -1,39 +1,100 @@
-//! Code where it can be run: pages that are written first and executed then, never both at once.
+//! Code where it can be run: pages that are written first and executed then, never both at once. The evaluators of a program share them.
 
 use adumbra_vm::native::{Kernel, Kernels, Stretch, Translator};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::mmap::MutableBuffer;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Translates to this machine's code.
-#[derive(Clone, Copy, Debug)]
-pub struct Native(());
+/// Sets of words that are the same for all points whose code is kept for a program; beyond, the oldest goes with its last evaluator.
+pub const MAX_VARIANTS: usize = 8;
+
+/// Makes the machine code of one program, for this processor.
+#[derive(Debug, Default)]
+pub struct Native {
+    made: Mutex<Made>,
+}
+
+/// What was made so far.
+#[derive(Debug, Default)]
+struct Made {
+    variants: Vec<(Box<[bool]>, Option<Kernels>)>,
+    stats: CodeStats,
+}
+
+/// Figures about the code of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeStats {
+    /// How long making it took.
+    pub time: Duration,
+    /// Its bytes, constants included.
+    pub bytes: usize,
+    /// How often there was no memory that could be executed: then rows are interpreted.
+    pub refused: usize,
+}
 
 impl Native {
-    /// The backend, if it can make code for this processor: x86-64 with AVX2 and FMA.
+    /// The backend for a program, if it can make code for this processor: x86-64 with AVX2 and FMA.
     pub fn new() -> Option<Native> {
+        Native::is_available().then(Native::default)
+    }
+
+    /// Whether it can make code for this processor.
+    pub fn is_available() -> bool {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return Some(Native(()));
-        }
-        None
+        let is = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        #[cfg(not(target_arch = "x86_64"))]
+        let is = false;
+        is
+    }
+
+    /// What was made so far.
+    pub fn stats(&self) -> CodeStats {
+        self.made().stats
+    }
+
+    fn made(&self) -> MutexGuard<'_, Made> {
+        // Whoever panicked there left no half of anything.
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-// SAFETY: kernels are made of the rows' own algorithms, instruction by instruction; they write stored words alone, and the buffer lives as long as they.
+// SAFETY: kernels are made of the rows' own algorithms, instruction by instruction; they write planes of results alone, and the buffer lives as long as they.
 unsafe impl Translator for Native {
-    #[cfg(target_arch = "x86_64")]
-    fn translate(&self, stretches: &[Stretch]) -> Option<Kernels> {
-        match stretches {
-            [] => None,
-            _ => place(&crate::x64::compile(stretches)),
+    fn translate(&self, uniform: &[bool], stretches: &[Stretch]) -> Option<Kernels> {
+        let mut made = self.made();
+        let found = made.variants.iter().find(|(own, _)| **own == *uniform);
+        if let Some((_, kernels)) = found {
+            return kernels.clone();
         }
+        let start = Instant::now();
+        let kernels = translate(stretches, &mut made.stats);
+        made.stats.time += start.elapsed();
+        if made.variants.len() == MAX_VARIANTS {
+            made.variants.remove(0);
+        }
+        made.variants.push((uniform.into(), kernels.clone()));
+        kernels
     }
+}
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn translate(&self, _: &[Stretch]) -> Option<Kernels> {
-        None
+#[cfg(target_arch = "x86_64")]
+fn translate(stretches: &[Stretch], stats: &mut CodeStats) -> Option<Kernels> {
+    if stretches.is_empty() {
+        return None;
     }
+    let code = crate::x64::compile(stretches);
+    let kernels = place(&code);
+    match &kernels {
+        Some(_) => stats.bytes += code.bytes.len(),
+        None => stats.refused += 1,
+    }
+    kernels
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn translate(_: &[Stretch], _: &mut CodeStats) -> Option<Kernels> {
+    None
 }
 
 /// Puts code into pages of its own; nothing if there are none.

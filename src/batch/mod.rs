@@ -52,7 +52,7 @@ impl Tier {
     pub fn is_available(self) -> bool {
         match self {
             Tier::Interpreter => true,
-            Tier::Native => Native::new().is_some(),
+            Tier::Native => Native::is_available(),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMach
     let native: Option<Arc<dyn Translator>> = match setup.tier {
         Tier::Interpreter => None,
         Tier::Native if level == Level::Baseline => return Err(NoEngine::Native),
-        Tier::Native => Some(Arc::new(Native::new().ok_or(NoEngine::Native)?)),
+        Tier::Native => Some(program.native().ok_or(NoEngine::Native)?),
     };
     let options = BatchOptions {
         width: setup.width,

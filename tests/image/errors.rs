@@ -64,7 +64,6 @@ fn options_are_checked() {
         ),
         ("--texture wood=src", "it is not a file"),
         ("--texture wood=Cargo.toml", "neither a PNG nor an EXR file"),
-        ("--engine native", "not built yet"),
         ("--shader t", "t"),
     ] {
         let code = if args.starts_with("--shader") { 1 } else { 2 };

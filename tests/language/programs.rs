@@ -23,7 +23,15 @@ use crate::support::{close, header, json, json_lines, number, programs};
 use serde_json::Value;
 use std::path::Path;
 
-const ENGINES: [&str; 2] = ["reference", "point"];
+/// The engines that this processor has, as the command names them.
+fn engines() -> impl Iterator<Item = &'static str> {
+    adumbra::Engine::available().map(|engine| match engine {
+        adumbra::Engine::Reference => "reference",
+        adumbra::Engine::Point => "point",
+        adumbra::Engine::Batch => "batch",
+        adumbra::Engine::Native => "native",
+    })
+}
 
 /// What one engine made of a program.
 struct Ran {
@@ -271,7 +279,7 @@ fn check_program(file: &Path) -> Vec<String> {
         let to_check = to_check.count();
         checks += to_check;
         if to_check > 0 {
-            for engine in ENGINES {
+            for engine in engines() {
                 match execute(path, &options, engine) {
                     Ok(ran) => check_ran(&ran, &lines, &mut wrong),
                     Err(refusal) => wrong(refusal),

@@ -118,6 +118,8 @@ impl fmt::Debug for Kernels {
 /// Each kernel computes, to the bit, what the rows of its stretch compute one after the other, for every point of the packs that it is given; it
 /// writes the planes of stored words in these packs, and nothing else that is not its own. It can be run while `code` lives, on any thread.
 pub unsafe trait Translator: fmt::Debug + Send + Sync {
-    /// Code for stretches, whose packs are a multiple of 16 points; nothing if there is no memory for code.
-    fn translate(&self, stretches: &[Stretch]) -> Option<Kernels>;
+    /// Code for the stretches of the program that this was made for, whose packs are a multiple of 16 points. They depend on which words among the
+    /// globals are the same for all points, and on nothing else, so that evaluators of a program can share their code. Nothing if there is no memory
+    /// for it.
+    fn translate(&self, uniform: &[bool], stretches: &[Stretch]) -> Option<Kernels>;
 }

@@ -143,17 +143,22 @@ pub fn stats(stats: &Stats, format: Format) {
         ("registers", stats.registers),
         ("program's memory", stats.memory.program),
     ];
+    let native = stats
+        .native
+        .map(|native| ("machine code", native.compile_us));
+    let times = times.into_iter().chain(native);
     let times = times.map(|(name, time)| vec![name.to_owned(), format!("{time:>10.1} µs")]);
     let others = [
         ("instance's memory", stats.memory.instance),
         ("evaluator's memory", stats.memory.evaluator),
+        ("machine code's bytes", stats.native.map(|n| n.code_bytes)),
     ];
     let others = others
         .into_iter()
         .filter_map(|(name, size)| Some((name, size?)));
     let sizes = sizes.into_iter().chain(others);
     let sizes = sizes.map(|(name, size)| vec![name.to_owned(), format!("{size:>10}")]);
-    let rows: Vec<_> = times.into_iter().chain(sizes).collect();
+    let rows: Vec<_> = times.chain(sizes).collect();
     // As above.
     let _ = anstream::stderr().write_all(show::table(&rows).as_bytes());
 }

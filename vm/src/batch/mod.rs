@@ -82,7 +82,7 @@ pub struct BatchOptions {
     pub level: Option<Level>,
     /// For each word of the globals, whether it is the same for all points of a batch; shorter lists leave the rest varying.
     pub uniform: Vec<bool>,
-    /// Computes rows by machine code, where it can and the level is not the least.
+    /// Makes machine code for this program's rows, where the level is not the least.
     pub native: Option<Arc<dyn Translator>>,
 }
 
@@ -100,7 +100,7 @@ impl BatchMachine {
         // The least level's packs are shorter than what code computes at once.
         let native = options.native.as_ref().filter(|_| level > Level::Baseline);
         let loaded = load(&program, level, &uniform, native.is_some());
-        let kernels = native.and_then(|native| native.translate(&loaded.stretches));
+        let kernels = native.and_then(|native| native.translate(&uniform, &loaded.stretches));
         let slots = program.slots as usize;
         let planes = slots + 1 + SCRATCH as usize + loaded.hosts.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
