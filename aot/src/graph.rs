@@ -3,6 +3,7 @@
 //! A node's operands are nodes before it, so the order of the nodes is an order to compute them in. Equal nodes are one. Nodes are simplified as they
 //! are made, by rules that change no bit but those of NaNs.
 
+use crate::call::CallOut;
 use adumbra_ir::ops::field::{Field, Lane, Word};
 use rustc_hash::FxHashMap;
 
@@ -53,8 +54,11 @@ pub(crate) enum Code {
     AndNot,
     /// Mask a ? b : c.
     Select,
-    /// To i32 without the fraction; the least integer for all that does not fit.
+    /// To i32 without the fraction; the least integer for all that does not fit. For machines that have no better.
     Truncate,
+    /// To i32 and u32 without the fraction; the nearest one for what does not fit, 0 for NaN. For machines that have these.
+    ToI32,
+    ToU32,
     /// i32 to float.
     FromI32,
     /// Of words, which wrap.
@@ -97,13 +101,6 @@ pub(crate) struct Node {
     pub(crate) c: u32,
 }
 
-/// A function that is called for one lane after the other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum CallOut {
-    Float(fn(f32, f32) -> f32),
-    Word(fn(u32, u32) -> u32),
-}
-
 /// A rare way as it is taken: the routine, and what it is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Detour {
@@ -121,8 +118,8 @@ impl Code {
         use Code::*;
         match self {
             Const | Plane | Cell | Param => 0,
-            Sqrt | RoundEven | RoundDown | RoundUp | RoundToZero | Truncate | FromI32 | ShlBy
-            | ShrBy | SarBy | ShrWide | ShlWide | Lookup => 1,
+            Sqrt | RoundEven | RoundDown | RoundUp | RoundToZero | Truncate | ToI32 | ToU32
+            | FromI32 | ShlBy | ShrBy | SarBy | ShrWide | ShlWide | Lookup => 1,
             MulAdd | NegMulAdd | MulSub | NegMulSub | Select => 3,
             Add | Sub | Mul | Div | Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | IAdd
             | ISub | IMul | Shl | Shr | Sar | ILt | IEq | IMin | IMax | MulWide | CallOut
@@ -416,6 +413,8 @@ impl Graph {
             IMax => (a as i32).max(b as i32) as u32,
             Truncate if (-2147483648.0..2147483648.0).contains(&x) => x as i32 as u32,
             Truncate => SIGN,
+            ToI32 => x.to_i32(),
+            ToU32 => x.to_u32(),
             // Lanes are alike, so pairs of them are as well.
             Const | Plane | Cell | Param | MulWide | ShrWide | ShlWide | Lookup | CallOut
             | Rare => return None,

@@ -1,6 +1,7 @@
 //! The numbers that rows are written over, as nodes of a graph: running a row on them writes down what it computes.
 
-use crate::graph::{CallOut, Code, Graph, Id, Node, ONES};
+use crate::call::CallOut;
+use crate::graph::{Code, Graph, Id, Node, ONES};
 use adumbra_ir::ops::field::{Field, Lane, Mask, Slow, Word};
 use adumbra_ir::ops::noise::numbers;
 use adumbra_ir::ops::row::Row;
@@ -14,7 +15,18 @@ pub(crate) struct Pad {
     pub(crate) graph: Graph,
     /// The rare ways.
     pub(crate) regions: Vec<Region>,
+    /// Whether the machine has instructions for conversions that saturate.
+    saturates: bool,
     is_rare: bool,
+}
+
+impl Pad {
+    pub(crate) fn new(saturates: bool) -> Pad {
+        Pad {
+            saturates,
+            ..Pad::default()
+        }
+    }
 }
 
 /// What is computed on a rare way alone.
@@ -219,6 +231,9 @@ impl<'p> Lane for Floats<'p> {
         Floats(self.0.one(Code::RoundToZero))
     }
     fn to_i32(self) -> Words<'p> {
+        if self.0.pad.borrow().saturates {
+            return Words(self.0.one(Code::ToI32));
+        }
         // Truncation gives the least integer for all that does not fit.
         let low = Words(self.0.one(Code::Truncate));
         let above = Words(self.lit(2_147_483_648.0).le(self).0);
@@ -226,6 +241,9 @@ impl<'p> Lane for Floats<'p> {
         (low ^ above) & number
     }
     fn to_u32(self) -> Words<'p> {
+        if self.0.pad.borrow().saturates {
+            return Words(self.0.one(Code::ToU32));
+        }
         // NaN becomes 0, since the greater one is the second operand then.
         let t = Floats(self.0.two(Code::Max, self.0.lit(0)));
         let half = t.lit(2_147_483_648.0);

@@ -7,9 +7,12 @@
 #![allow(unsafe_code)]
 
 mod allocate;
+mod call;
 mod compute;
+mod emit;
 mod graph;
 mod lane;
+mod machine;
 mod memory;
 mod template;
 #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,6 @@
 //! Code where it can be run: pages that are written first and executed then, never both at once. The evaluators of a program share them.
 
+use crate::emit::{Code, compile};
 use adumbra_vm::native::{Kernel, Kernels, Stretch, Translator};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::mmap::MutableBuffer;
@@ -83,7 +84,7 @@ fn translate(stretches: &[Stretch], stats: &mut CodeStats) -> Option<Kernels> {
     if stretches.is_empty() {
         return None;
     }
-    let code = crate::x64::compile(stretches);
+    let code = compile::<crate::x64::X64>(stretches)?;
     let kernels = place(&code);
     match &kernels {
         Some(_) => stats.bytes += code.bytes.len(),
@@ -99,10 +100,15 @@ fn translate(_: &[Stretch], _: &mut CodeStats) -> Option<Kernels> {
 
 /// Puts code into pages of its own; nothing if there are none.
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn place(code: &crate::x64::Code) -> Option<Kernels> {
+pub(crate) fn place(code: &Code) -> Option<Kernels> {
     let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
     buffer.set_len(code.bytes.len());
     buffer.copy_from_slice(&code.bytes);
+    for call in &code.calls {
+        let [each, one] = call.function.addresses().map(usize::to_ne_bytes);
+        let place = &mut buffer[call.at..][..2 * size_of::<usize>()];
+        place.copy_from_slice(&[each, one].concat());
+    }
     let buffer = buffer.make_exec().ok()?;
     let entries = code.entries.iter().map(|&offset| {
         let at = buffer.ptr(AssemblyOffset(offset));

@@ -34,8 +34,10 @@ struct Way {
 }
 
 /// Rows as they were written down, and the routines for rare ways.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Templates {
+    /// Whether the machine has instructions for conversions that saturate.
+    saturates: bool,
     by_row: FxHashMap<(Op, Shadows), Template>,
     /// A graph with parameters, and its result.
     pub(crate) routines: Vec<(Graph, Id)>,
@@ -97,8 +99,8 @@ impl OpVisitor for Write<'_> {
 }
 
 impl Template {
-    fn new(op: Op, shadows: Shadows) -> Template {
-        let pad = RefCell::new(Pad::default());
+    fn new(op: Op, shadows: Shadows, saturates: bool) -> Template {
+        let pad = RefCell::new(Pad::new(saturates));
         let results = op.visit(Write { pad: &pad, shadows });
         let Pad { graph, regions, .. } = pad.into_inner();
         let ways = regions.into_iter().map(|region| Way {
@@ -158,6 +160,16 @@ fn routine(graph: &Graph, way: &Way) -> (Graph, Id) {
 }
 
 impl Templates {
+    /// None yet.
+    pub(crate) fn new(saturates: bool) -> Templates {
+        Templates {
+            saturates,
+            by_row: FxHashMap::default(),
+            routines: Vec::new(),
+            numbers: Vec::new(),
+        }
+    }
+
     /// Copies a row into a graph. Operands, each followed by its shadows, are nodes of the graph.
     pub(crate) fn copy(
         &mut self,
@@ -167,13 +179,14 @@ impl Templates {
         to: &mut Graph,
     ) -> Results {
         let Templates {
+            saturates,
             by_row,
             routines,
             numbers,
         } = self;
         let template = by_row
             .entry((op, shadows))
-            .or_insert_with(|| Template::new(op, shadows));
+            .or_insert_with(|| Template::new(op, shadows, *saturates));
         let Template {
             graph,
             regions,

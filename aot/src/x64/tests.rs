@@ -1,7 +1,8 @@
 //! Every row of the op table, as code, gives what it gives at one point: with shadows and without, with operands in planes, cells and constants, with
 //! registers to spare and with hardly any.
 
-use super::compile_with;
+use super::X64;
+use crate::emit::compile_with;
 use crate::memory::place;
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::Kind;
@@ -104,7 +105,8 @@ impl Trial {
     /// What the words hold when the code has run.
     fn run(&self, registers: u8) -> Vec<[u32; POINTS]> {
         let mut planes = self.planes.clone();
-        let code = compile_with(std::slice::from_ref(&self.stretch), registers);
+        let code = compile_with::<X64>(std::slice::from_ref(&self.stretch), registers)
+            .expect("it is short");
         let kernels = place(&code).expect("there is memory for code");
         let refs: Vec<Ref> = (planes.iter_mut())
             .map(|plane| Ref::to_plane(plane.as_mut_ptr()))

@@ -1,0 +1,144 @@
+//! One node for one vector.
+
+use super::{Body, Detour, Emitter};
+use crate::allocate::Place;
+use crate::graph::{Code, Id, Node};
+use crate::machine::{Machine, Operand};
+
+impl<M: Machine> Emitter<M> {
+    /// Where a node's value is.
+    pub(super) fn operand(
+        &mut self,
+        body: &Body<'_>,
+        id: Id,
+        vector: usize,
+    ) -> Operand<M::Constant> {
+        let node = body.graph.node(id);
+        match node.code {
+            Code::Const => Operand::Constant(self.machine.constant(node.a)),
+            Code::Cell => Operand::Frame(body.cells[&node.a]),
+            Code::Param => Operand::Frame(body.params + node.a as i32 * M::VECTOR),
+            _ => match body.places.at(id, vector) {
+                Place::Register(register) => Operand::Register(register),
+                Place::Slot(slot) => Operand::Frame(body.slots + slot as i32 * M::VECTOR),
+                Place::Nowhere => unreachable!("an operand has a place"),
+            },
+        }
+    }
+
+    /// Computes a node and puts it in its place.
+    pub(super) fn node(&mut self, body: &mut Body<'_>, id: Id, vector: usize) {
+        let node = body.graph.node(id);
+        if node.code.is_fixed() {
+            return;
+        }
+        let [first, _] = M::SCRATCH;
+        let place = body.places.at(id, vector);
+        let to = match place {
+            Place::Register(register) => register,
+            _ => first,
+        };
+        match node.code {
+            Code::Plane => {
+                if vector == 0 {
+                    self.machine.plane(node.a);
+                }
+                self.machine.load_plane(to, vector as i32 * M::VECTOR);
+            }
+            Code::Rare => self.rare(body, id, to, vector),
+            Code::CallOut => self.call_out(body, node, to, vector),
+            Code::Lookup => {
+                let index = self.operand(body, node.a, vector);
+                let table = body.graph.tables[node.b as usize];
+                self.machine.lookup(table, to, index);
+            }
+            code => match code.operands() {
+                1 => {
+                    let a = self.operand(body, node.a, vector);
+                    self.machine.one(code, node.b, to, a);
+                }
+                2 => {
+                    let mut a = self.operand(body, node.a, vector);
+                    let mut b = self.operand(body, node.b, vector);
+                    let is_turned = matches!(b, Operand::Register(_)) && code.commutes();
+                    if !matches!(a, Operand::Register(_)) && is_turned {
+                        (a, b) = (b, a);
+                    }
+                    self.machine.two(code, to, a, b);
+                }
+                _ => {
+                    let [a, b, c] =
+                        [node.a, node.b, node.c].map(|id| self.operand(body, id, vector));
+                    self.machine.three(code, to, a, b, c);
+                }
+            },
+        }
+        if let Place::Slot(slot) = place {
+            self.machine.store(body.slots + slot as i32 * M::VECTOR, to);
+        }
+    }
+
+    /// The usual result, and a way out of line where any lane needs another.
+    fn rare(&mut self, body: &mut Body<'_>, id: Id, to: u8, vector: usize) {
+        let node = body.graph.node(id);
+        let fast = self.operand(body, node.b, vector);
+        self.machine.load(to, fast);
+        let mask = self.operand(body, node.a, vector);
+        let (begin, back) = (self.machine.label(), self.machine.label());
+        self.machine.jump_if_any(mask, begin);
+        self.machine.bind(back);
+        body.detours.push(Detour {
+            node: id,
+            vector,
+            begin,
+            back,
+        });
+    }
+
+    /// The ways out of line.
+    pub(super) fn detours(&mut self, body: &mut Body<'_>) {
+        let [first, _] = M::SCRATCH;
+        for detour in std::mem::take(&mut body.detours) {
+            let Detour {
+                node,
+                vector,
+                begin,
+                back,
+            } = detour;
+            self.machine.bind(begin);
+            let place = body.places.at(node, vector);
+            let node = body.graph.node(node);
+            // What is put into the frame ruins the register that the result may be on its way in.
+            if let Place::Slot(slot) = place {
+                self.machine
+                    .store(body.slots + slot as i32 * M::VECTOR, first);
+            }
+            let way = &body.graph.detours[node.c as usize];
+            for (index, &input) in (0..).zip(&way.inputs) {
+                let input = self.operand(body, input, vector);
+                let input = self.machine.register(input, first);
+                self.machine.store(body.params + index * M::VECTOR, input);
+            }
+            let routine = self.routine_label(way.routine);
+            self.machine.call(routine);
+            let (to, usual) = match place {
+                Place::Register(register) => (register, Operand::Register(register)),
+                Place::Slot(slot) => (first, Operand::Frame(body.slots + slot as i32 * M::VECTOR)),
+                Place::Nowhere => unreachable!("a result has a place"),
+            };
+            let mask = self.operand(body, node.a, vector);
+            let rare = Operand::Frame(body.params);
+            self.machine.three(Code::Select, to, mask, rare, usual);
+            self.machine.jump(back);
+        }
+    }
+
+    fn call_out(&mut self, body: &Body<'_>, node: Node, to: u8, vector: usize) {
+        let [first, second] = M::SCRATCH;
+        let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, vector));
+        self.machine.load(first, a);
+        self.machine.load(second, b);
+        self.machine.call_out(body.graph.call_outs[node.c as usize]);
+        self.machine.load(to, Operand::Register(first));
+    }
+}

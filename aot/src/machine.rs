@@ -1,0 +1,106 @@
+//! What the backends differ in: how their instructions are written, and what their registers are for.
+
+use crate::call::{Call, CallOut};
+use crate::graph::Code;
+use dynasmrt::DynamicLabel;
+
+/// Where an operand is, given how the machine finds constants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Operand<C> {
+    Register(u8),
+    /// So many bytes behind the stack pointer.
+    Frame(i32),
+    Constant(C),
+}
+
+/// Writes the instructions of a processor, one after the other.
+///
+/// What must survive from one instruction to the next: the vector registers below [`REGISTERS`](Machine::REGISTERS), the frame, and what the loops count with.
+pub(crate) trait Machine: Sized {
+    /// How an instruction finds a constant.
+    type Constant: Copy;
+
+    /// Bytes of a vector.
+    const VECTOR: i32;
+    /// Vectors that a kernel computes at once.
+    const FLIGHT: usize;
+    /// Vector registers that may hold values, from the first one on.
+    const REGISTERS: u8;
+    /// Vector registers that are free; instructions use them for operands that are in none.
+    const SCRATCH: [u8; 2];
+    /// Bytes that a call puts on the stack.
+    const RETURN: i32;
+    /// Whether there are instructions for [`Code::ToI32`] and [`Code::ToU32`]; else [`Code::Truncate`] is all there is.
+    const SATURATES: bool;
+
+    fn new() -> Self;
+
+    /// How many bytes there are.
+    fn offset(&self) -> usize;
+    fn label(&mut self) -> DynamicLabel;
+    /// The label is here.
+    fn bind(&mut self, label: DynamicLabel);
+    fn constant(&mut self, bits: u32) -> Self::Constant;
+
+    /// Begins a kernel with a frame of so many bytes.
+    fn enter(&mut self, size: i32);
+    /// Ends it.
+    fn leave(&mut self);
+    /// Begins the loop over runs. There may be none.
+    fn begin_runs(&mut self, next: DynamicLabel, done: DynamicLabel);
+    fn end_runs(&mut self, next: DynamicLabel, done: DynamicLabel);
+    /// Begins a loop over the vectors of a run. There is at least one pack.
+    fn begin_loop(&mut self, next: DynamicLabel);
+    /// Goes on to the vectors so many bytes further, if there are any.
+    fn end_loop(&mut self, next: DynamicLabel, step: i32);
+
+    /// Begins a routine with a frame of so many bytes.
+    fn enter_routine(&mut self, size: i32);
+    /// Ends it.
+    fn leave_routine(&mut self, size: i32);
+
+    fn load_cell(&mut self, to: u8, word: u32);
+    /// The loads and stores that follow are of this word's plane.
+    fn plane(&mut self, word: u32);
+    /// From so many bytes behind the vectors at hand.
+    fn load_plane(&mut self, to: u8, at: i32);
+    fn store_plane(&mut self, at: i32, register: u8);
+    /// Moves an operand to a register, if it is not there.
+    fn load(&mut self, to: u8, operand: Operand<Self::Constant>);
+    /// To so many bytes behind the stack pointer.
+    fn store(&mut self, at: i32, register: u8);
+
+    /// Computes a node of one operand; the number is the node's `b`.
+    fn one(&mut self, code: Code, number: u32, to: u8, a: Operand<Self::Constant>);
+    fn two(&mut self, code: Code, to: u8, a: Operand<Self::Constant>, b: Operand<Self::Constant>);
+    fn three(
+        &mut self,
+        code: Code,
+        to: u8,
+        a: Operand<Self::Constant>,
+        b: Operand<Self::Constant>,
+        c: Operand<Self::Constant>,
+    );
+    fn lookup(&mut self, table: &'static [u32], to: u8, index: Operand<Self::Constant>);
+    /// Calls a function for each lane of the free registers; the result is in the first of them.
+    fn call_out(&mut self, function: CallOut);
+
+    fn jump(&mut self, to: DynamicLabel);
+    /// Jumps if any lane of a mask is set.
+    fn jump_if_any(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
+    fn call(&mut self, routine: DynamicLabel);
+
+    /// All that was written, and what it calls; nothing if it is too long for its own jumps.
+    fn finish(self) -> Option<(Vec<u8>, Vec<Call>)>;
+
+    /// The operand in a register: this one, if it is in none.
+    fn register(&mut self, operand: Operand<Self::Constant>, scratch: u8) -> u8 {
+        match operand {
+            Operand::Register(register) => register,
+            _ => {
+                self.load(scratch, operand);
+                scratch
+            }
+        }
+    }
+}

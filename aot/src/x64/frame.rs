@@ -1,0 +1,201 @@
+//! Frames, loops, jumps, and where operands are.
+
+use super::{Operand, REGISTERS, SCRATCH, VECTOR, X64};
+use crate::call::{Call, CallOut};
+use crate::graph::Code;
+use crate::machine::Machine;
+use adumbra_vm::native::{Ref, Run};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use rustc_hash::FxHashMap;
+
+impl Machine for X64 {
+    type Constant = DynamicLabel;
+
+    const VECTOR: i32 = VECTOR;
+    const FLIGHT: usize = 2;
+    const REGISTERS: u8 = REGISTERS;
+    const SCRATCH: [u8; 2] = SCRATCH;
+    const RETURN: i32 = 8;
+    const SATURATES: bool = false;
+
+    fn new() -> X64 {
+        let mut asm = VecAssembler::new(0);
+        let thunk = asm.new_dynamic_label();
+        X64 {
+            asm,
+            pool: FxHashMap::default(),
+            constants: Vec::new(),
+            tables: Vec::new(),
+            calls: Vec::new(),
+            thunk,
+        }
+    }
+
+    fn offset(&self) -> usize {
+        self.asm.offset().0
+    }
+
+    fn label(&mut self) -> DynamicLabel {
+        self.asm.new_dynamic_label()
+    }
+
+    fn bind(&mut self, label: DynamicLabel) {
+        dynasm!(self.asm; .arch x64; =>label);
+    }
+
+    /// A vector of these bits.
+    fn constant(&mut self, bits: u32) -> DynamicLabel {
+        let X64 {
+            asm,
+            pool,
+            constants,
+            ..
+        } = self;
+        *pool.entry(bits).or_insert_with(|| {
+            let label = asm.new_dynamic_label();
+            constants.push((bits, label));
+            label
+        })
+    }
+
+    fn enter(&mut self, size: i32) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; push rbp
+            ; mov rbp, rsp
+            ; and rsp, -VECTOR
+            ; sub rsp, size
+        );
+    }
+
+    fn leave(&mut self) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; vzeroupper
+            ; mov rsp, rbp
+            ; pop rbp
+            ; ret
+        );
+    }
+
+    fn begin_runs(&mut self, next: DynamicLabel, done: DynamicLabel) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; test rdx, rdx
+            ; jz =>done
+            ; =>next
+            ; mov r10d, [rsi]
+            ; mov r9d, [rsi + 4]
+            ; imul r9, rcx
+            ; add r9, r10
+        );
+    }
+
+    fn end_runs(&mut self, next: DynamicLabel, done: DynamicLabel) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; add rsi, size_of::<Run>() as i32
+            ; dec rdx
+            ; jnz =>next
+            ; =>done
+        );
+    }
+
+    fn begin_loop(&mut self, next: DynamicLabel) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov r8, r10
+            ; .align 16
+            ; =>next
+        );
+    }
+
+    fn end_loop(&mut self, next: DynamicLabel, step: i32) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; add r8, step
+            ; cmp r8, r9
+            ; jb =>next
+        );
+    }
+
+    fn enter_routine(&mut self, size: i32) {
+        dynasm!(self.asm; .arch x64; sub rsp, size);
+    }
+
+    fn leave_routine(&mut self, size: i32) {
+        dynasm!(self.asm; .arch x64; add rsp, size; ret);
+    }
+
+    fn load_cell(&mut self, to: u8, word: u32) {
+        self.plane(word);
+        dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax]);
+    }
+
+    /// `rax` becomes its address, or that of a cell.
+    fn plane(&mut self, word: u32) {
+        let at = word as i32 * size_of::<Ref>() as i32;
+        dynasm!(self.asm; .arch x64; mov rax, [rdi + at]);
+    }
+
+    fn load_plane(&mut self, to: u8, at: i32) {
+        dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax + r8 + at]);
+    }
+
+    fn store_plane(&mut self, at: i32, register: u8) {
+        dynasm!(self.asm; .arch x64; vmovups [rax + r8 + at], Ry(register));
+    }
+
+    fn load(&mut self, to: u8, operand: Operand) {
+        self.move_to(to, operand);
+    }
+
+    fn store(&mut self, at: i32, register: u8) {
+        dynasm!(self.asm; .arch x64; vmovups [rsp + at], Ry(register));
+    }
+
+    fn one(&mut self, code: Code, number: u32, to: u8, a: Operand) {
+        self.unary(code, number, to, a);
+    }
+
+    fn two(&mut self, code: Code, to: u8, a: Operand, b: Operand) {
+        self.binary(code, to, a, b);
+    }
+
+    fn three(&mut self, code: Code, to: u8, a: Operand, b: Operand, c: Operand) {
+        match code {
+            Code::Select => self.select(to, a, b, c),
+            _ => self.product(code, to, a, b, c),
+        }
+    }
+
+    fn lookup(&mut self, table: &'static [u32], to: u8, index: Operand) {
+        self.permute(table, to, index);
+    }
+
+    fn call_out(&mut self, function: CallOut) {
+        let (callee, thunk) = (self.callee(function), self.thunk);
+        dynasm!(self.asm; .arch x64; lea rax, [=>callee]; call =>thunk);
+    }
+
+    fn jump(&mut self, to: DynamicLabel) {
+        dynasm!(self.asm; .arch x64; jmp =>to);
+    }
+
+    fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
+        let mask = self.register(mask, SCRATCH[1]);
+        dynasm!(self.asm; .arch x64; vptest Ry(mask), Ry(mask); jnz =>to);
+    }
+
+    fn call(&mut self, routine: DynamicLabel) {
+        dynasm!(self.asm; .arch x64; call =>routine);
+    }
+
+    fn finish(mut self) -> Option<(Vec<u8>, Vec<Call>)> {
+        if !self.calls.is_empty() {
+            self.thunk();
+        }
+        let calls = self.data();
+        Some((self.asm.finalize().ok()?, calls))
+    }
+}
