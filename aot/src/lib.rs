@@ -6,15 +6,21 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(any(test, target_arch = "aarch64"))]
+mod a64;
 mod allocate;
 mod call;
 mod compute;
 mod emit;
+#[cfg(test)]
+mod emulator;
 mod graph;
 mod lane;
 mod machine;
 mod memory;
 mod template;
+#[cfg(test)]
+mod trial;
 #[cfg(target_arch = "x86_64")]
 mod x64;
 

@@ -1,0 +1,54 @@
+//! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
+
+use super::{A64, REGISTERS, SCRATCH, VECTOR};
+use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
+
+impl A64 {
+    /// Writes the thunk. It is given the place of both addresses in `x17` and the operands in the free vector registers, leaves the result in the first
+    /// of these, and keeps everything else but `x16` and `x17`.
+    pub(super) fn thunk(&mut self) {
+        let [first, second] = SCRATCH;
+        let saved = |register: u8| (u32::from(register) + 2) * VECTOR as u32;
+        let label = self.thunk;
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; =>label
+            ; stp x29, x30, [sp, -96]!
+            ; mov x29, sp
+            ; stp x0, x1, [sp, 16]
+            ; stp x2, x3, [sp, 32]
+            ; stp x4, x5, [sp, 48]
+            ; stp x6, x7, [sp, 64]
+            ; str x15, [sp, 80]
+            ; sub sp, sp, saved(REGISTERS)
+            ; str Q(first), [sp]
+            ; str Q(second), [sp, VECTOR as u32]
+        );
+        for register in 0..REGISTERS {
+            dynasm!(self.asm; .arch aarch64; str Q(register), [sp, saved(register)]);
+        }
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; ldp x17, x0, [x17]
+            ; mov x1, sp
+            ; add x2, sp, VECTOR as u32
+            ; mov x3, (VECTOR / 4) as u64
+            ; blr x17
+        );
+        for register in 0..REGISTERS {
+            dynasm!(self.asm; .arch aarch64; ldr Q(register), [sp, saved(register)]);
+        }
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; ldr Q(first), [sp]
+            ; mov sp, x29
+            ; ldp x0, x1, [sp, 16]
+            ; ldp x2, x3, [sp, 32]
+            ; ldp x4, x5, [sp, 48]
+            ; ldp x6, x7, [sp, 64]
+            ; ldr x15, [sp, 80]
+            ; ldp x29, x30, [sp], 96
+            ; ret
+        );
+    }
+}

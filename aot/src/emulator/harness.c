@@ -1,0 +1,212 @@
+/* Runs kernels for aarch64 that another process made: reads jobs from standard input, and writes to standard output what their planes hold then.
+ *
+ * A job is a header, the code, the places of addresses that it calls, the runs, and the planes one behind the other. All numbers are little-endian. Code is
+ * written into pages that become executable afterwards, and are never both. There is no library below this: it asks Linux itself, so that a compiler is
+ * all that building it takes. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct header {
+    uint32_t code_bytes, entry, calls, runs, planes, plane_bytes, pack_bytes, unused;
+};
+struct call {
+    uint32_t at, function;
+};
+struct ref {
+    uint8_t *at;
+    uint64_t mask;
+};
+struct run {
+    uint32_t start, packs;
+};
+
+enum { READ = 63, WRITE = 64, EXIT = 93, MAP = 222, PROTECT = 226 };
+enum { READABLE = 1, WRITABLE = 2, EXECUTABLE = 4, PRIVATE = 2, ANONYMOUS = 32 };
+
+static long ask(long number, long a, long b, long c, long d, long e, long f) {
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory", "cc");
+    return x0;
+}
+
+static void fail(const char *what) {
+    size_t length = 0;
+    while (what[length] != 0) length++;
+    ask(WRITE, 2, (long)what, (long)length, 0, 0, 0);
+    ask(EXIT, 1, 0, 0, 0, 0, 0);
+}
+
+/* Whether there was anything more to read. */
+static int read_all(void *to, size_t bytes) {
+    size_t done = 0;
+    while (done < bytes) {
+        long more = ask(READ, 0, (long)to + (long)done, (long)(bytes - done), 0, 0, 0);
+        if (more == 0 && done == 0) return 0;
+        if (more <= 0) fail("the input ends early\n");
+        done += (size_t)more;
+    }
+    return 1;
+}
+
+static void write_all(const void *from, size_t bytes) {
+    size_t done = 0;
+    while (done < bytes) {
+        long more = ask(WRITE, 1, (long)from + (long)done, (long)(bytes - done), 0, 0, 0);
+        if (more <= 0) fail("the output is closed\n");
+        done += (size_t)more;
+    }
+}
+
+static uint8_t *map(size_t bytes) {
+    long at = ask(MAP, 0, (long)bytes, READABLE | WRITABLE, PRIVATE | ANONYMOUS, -1, 0);
+    if (at < 0 && at > -4096) fail("no memory\n");
+    return (uint8_t *)at;
+}
+
+/* Memory that grows, and whose contents may be lost then. */
+struct room {
+    uint8_t *at;
+    size_t size;
+};
+
+static void *grow(struct room *room, size_t bytes) {
+    if (bytes > room->size) {
+        room->size = (2 * bytes + 0xffff) & ~(size_t)0xffff;
+        room->at = map(room->size);
+    }
+    return room->at;
+}
+
+/* What the functions of rows compute, by number: what Rust makes of these operators. */
+
+static uint32_t bits_of(float x) {
+    union { float x; uint32_t bits; } both = {.x = x};
+    return both.bits;
+}
+
+static float float_of(uint32_t bits) {
+    union { uint32_t bits; float x; } both = {.bits = bits};
+    return both.x;
+}
+
+/* A magnitude's whole number and power of two. */
+static uint32_t whole(uint32_t bits, int *power) {
+    *power = (int)(bits >> 23);
+    if (*power == 0) {
+        *power = 1;
+        return bits;
+    }
+    return (bits & 0x7fffff) | 0x800000;
+}
+
+static float remainder_of_floats(float a, float b) {
+    uint32_t sign = bits_of(a) & 0x80000000, x = bits_of(a) & 0x7fffffff, y = bits_of(b) & 0x7fffffff;
+    if (x >= 0x7f800000 || y > 0x7f800000 || y == 0) return float_of(0x7fc00000);
+    if (x < y) return a;
+    int from, to;
+    uint64_t rest = whole(x, &from), divisor = whole(y, &to);
+    for (rest %= divisor; from > to; from--) rest = rest * 2 % divisor;
+    if (rest == 0) return float_of(sign);
+    while (rest < 0x800000 && to > 1) {
+        rest *= 2;
+        to--;
+    }
+    uint32_t power = rest < 0x800000 ? 0 : (uint32_t)to << 23;
+    return float_of(sign | power | ((uint32_t)rest & 0x7fffff));
+}
+
+static uint32_t quotient(uint32_t a, uint32_t b) {
+    if (b == 0) return 0;
+    return b == UINT32_MAX ? 0 - a : (uint32_t)((int32_t)a / (int32_t)b);
+}
+static uint32_t rest(uint32_t a, uint32_t b) {
+    if (b == 0 || b == UINT32_MAX) return 0;
+    return (uint32_t)((int32_t)a % (int32_t)b);
+}
+static uint32_t unsigned_quotient(uint32_t a, uint32_t b) { return b == 0 ? 0 : a / b; }
+static uint32_t unsigned_rest(uint32_t a, uint32_t b) { return b == 0 ? 0 : a % b; }
+
+static void each_float(float (*f)(float, float), float *a, const float *b, size_t lanes) {
+    for (size_t i = 0; i < lanes; i++) a[i] = f(a[i], b[i]);
+}
+static void each_word(uint32_t (*f)(uint32_t, uint32_t), uint32_t *a, const uint32_t *b, size_t lanes) {
+    for (size_t i = 0; i < lanes; i++) a[i] = f(a[i], b[i]);
+}
+
+/* The addresses of a function, as code wants them. */
+static void find(uint32_t function, uint64_t addresses[2]) {
+    addresses[0] = function == 0 ? (uint64_t)each_float : (uint64_t)each_word;
+    switch (function) {
+    case 0: addresses[1] = (uint64_t)remainder_of_floats; break;
+    case 1: addresses[1] = (uint64_t)quotient; break;
+    case 2: addresses[1] = (uint64_t)rest; break;
+    case 3: addresses[1] = (uint64_t)unsigned_quotient; break;
+    case 4: addresses[1] = (uint64_t)unsigned_rest; break;
+    default: fail("there is no such function\n");
+    }
+}
+
+/* Calls a kernel, with numbers in the registers that it has to give back as they were; those of vectors that it need not are in nobody's use. */
+static void call_kernel(const void *kernel, const struct ref *refs, const struct run *runs, uint64_t count, uint64_t pack_bytes) {
+    uint64_t kept[8], found[8];
+    for (int i = 0; i < 8; i++) kept[i] = 0x0123456789abcdef * (uint64_t)(i + 1);
+    register const struct ref *x0 __asm__("x0") = refs;
+    register const struct run *x1 __asm__("x1") = runs;
+    register uint64_t x2 __asm__("x2") = count;
+    register uint64_t x3 __asm__("x3") = pack_bytes;
+    register const void *x19 __asm__("x19") = kernel;
+    register uint64_t *x20 __asm__("x20") = kept;
+    register uint64_t *x21 __asm__("x21") = found;
+    register uint64_t x22 __asm__("x22");
+    __asm__ volatile(
+        "ldp d8, d9, [x20]\n ldp d10, d11, [x20, 16]\n ldp d12, d13, [x20, 32]\n ldp d14, d15, [x20, 48]\n"
+        "mov x22, sp\n blr x19\n mov x9, sp\n sub x22, x22, x9\n"
+        "stp d8, d9, [x21]\n stp d10, d11, [x21, 16]\n stp d12, d13, [x21, 32]\n stp d14, d15, [x21, 48]\n"
+        : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3), "=&r"(x22)
+        : "r"(x19), "r"(x20), "r"(x21)
+        : "memory", "cc", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x30",
+          "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
+          "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+    if (x22 != 0) fail("the stack pointer was not given back\n");
+    for (int i = 0; i < 8; i++) {
+        if (kept[i] != found[i]) fail("d8 to d15 were not given back\n");
+    }
+}
+
+static struct room code, runs, planes, refs;
+
+void _start(void) {
+    struct header header;
+    while (read_all(&header, sizeof header)) {
+        if (code.size != 0) ask(PROTECT, (long)code.at, (long)code.size, READABLE | WRITABLE, 0, 0, 0);
+        uint8_t *kernel = grow(&code, header.code_bytes);
+        read_all(kernel, header.code_bytes);
+        for (uint32_t i = 0; i < header.calls; i++) {
+            struct call call;
+            read_all(&call, sizeof call);
+            find(call.function, (uint64_t *)(kernel + call.at));
+        }
+        if (ask(PROTECT, (long)code.at, (long)code.size, READABLE | EXECUTABLE, 0, 0, 0) != 0) fail("code cannot be run\n");
+        __builtin___clear_cache((char *)kernel, (char *)kernel + header.code_bytes);
+
+        struct run *each = grow(&runs, header.runs * sizeof *each);
+        read_all(each, header.runs * sizeof *each);
+        size_t bytes = (size_t)header.planes * header.plane_bytes;
+        uint8_t *first = grow(&planes, bytes);
+        read_all(first, bytes);
+        struct ref *words = grow(&refs, header.planes * sizeof *words);
+        for (uint32_t i = 0; i < header.planes; i++) {
+            words[i] = (struct ref){first + (size_t)i * header.plane_bytes, UINT64_MAX};
+        }
+        call_kernel(kernel + header.entry, words, each, header.runs, header.pack_bytes);
+        write_all(first, bytes);
+    }
+    ask(EXIT, 0, 0, 0, 0, 0, 0);
+}

@@ -1,0 +1,279 @@
+//! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that.
+
+use crate::emit::Code;
+use crate::memory::place;
+use adumbra_ir::host::read_shadow;
+use adumbra_ir::ops::point::operand_float;
+use adumbra_ir::ops::row::Kind;
+use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_vm::FloatMode;
+use adumbra_vm::native::{Computed, Home, Ref, Run, Stretch, Value, What};
+
+/// Points of each plane: four packs.
+pub(crate) const POINTS: usize = 64;
+/// Bytes of a pack.
+pub(crate) const PACK_BYTES: usize = 64;
+/// The packs that run: all but the second one, which must stay as it is.
+pub(crate) const RUNS: [Run; 2] = [
+    Run { start: 0, packs: 1 },
+    Run {
+        start: 2 * PACK_BYTES as u32,
+        packs: 2,
+    },
+];
+
+/// What each word of a stretch holds.
+pub(crate) type Planes = Vec<[u32; POINTS]>;
+
+/// A stretch of one row, and what its words hold before.
+pub(crate) struct Trial {
+    pub(crate) stretch: Stretch,
+    pub(crate) planes: Planes,
+}
+
+/// Whether a point is among the packs that run.
+fn runs(point: usize) -> bool {
+    let byte = 4 * point;
+    RUNS.iter().any(|run| {
+        let start = run.start as usize;
+        (start..start + run.packs as usize * PACK_BYTES).contains(&byte)
+    })
+}
+
+/// Numbers at which something happens, and any others.
+fn word(state: &mut u64, kind: Kind) -> u32 {
+    const SPECIAL: [f32; 12] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        0.5,
+        2.0,
+        1e-40,
+        300_000.0,
+        f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    let bits = (*state >> 32) as u32;
+    match (kind, bits % 4) {
+        (Kind::Bool, _) => bits / 4 % 2,
+        (Kind::Float, 0) => SPECIAL[bits as usize / 4 % SPECIAL.len()].to_bits(),
+        (Kind::Float, 2 | 3) => (bits as i32 as f32 / 1e9).to_bits(),
+        (_, 2) => bits % 50,
+        (_, 3) => (bits % 50).wrapping_neg(),
+        _ => bits,
+    }
+}
+
+impl Trial {
+    fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], state: &mut u64) -> Trial {
+        let mut trial = Trial {
+            stretch: Stretch::default(),
+            planes: Vec::new(),
+        };
+        let float = Kind::Float;
+        let result = trial.value(shadows[0], Kind::Float, 0, state);
+        let mut operands = [Value::default(); MAX_OPERANDS];
+        for (i, &kind) in op.info().operands.iter().enumerate() {
+            let home = if shadows[i + 1] == [false; 2] {
+                homes[i]
+            } else {
+                0
+            };
+            let kind = if kind == float || op.info().differentiable() {
+                kind
+            } else {
+                Kind::Word
+            };
+            operands[i] = trial.value(shadows[i + 1], kind, home, state);
+        }
+        let words = std::iter::once(result.value).chain(result.shadows.into_iter().flatten());
+        trial.stretch.stored = words.collect();
+        trial.stretch.rows.push(Computed {
+            what: What::Row(op),
+            result,
+            operands,
+        });
+        trial
+    }
+
+    fn value(&mut self, shadows: [bool; 2], kind: Kind, home: u8, state: &mut u64) -> Value {
+        Value {
+            value: self.word(kind, home, state),
+            shadows: shadows.map(|has| has.then(|| self.word(Kind::Float, 0, state))),
+        }
+    }
+
+    fn word(&mut self, kind: Kind, home: u8, state: &mut u64) -> u32 {
+        let first = word(state, kind);
+        self.planes.push(match home {
+            0 => std::array::from_fn(|_| word(state, kind)),
+            _ => [first; POINTS],
+        });
+        self.stretch.words.push(match home {
+            0 => Home::Plane,
+            1 => Home::Cell,
+            _ => Home::Constant(first),
+        });
+        self.planes.len() as u32 - 1
+    }
+
+    /// What the words hold when code of this processor, one kernel, has run.
+    pub(crate) fn run(&self, code: &Code) -> Planes {
+        let mut planes = self.planes.clone();
+        let kernels = place(code).expect("there is memory for code");
+        let refs: Vec<Ref> = (planes.iter_mut())
+            .map(|plane| Ref::to_plane(plane.as_mut_ptr()))
+            .collect();
+        let mode = FloatMode::enter();
+        let kernel = kernels.entries[0].expect("there is code");
+        // SAFETY: there is a reference for each word, and all planes have the packs of the runs.
+        unsafe { kernel(refs.as_ptr(), RUNS.as_ptr(), RUNS.len(), PACK_BYTES) };
+        drop(mode);
+        planes
+    }
+
+    /// Compares what the words hold behind the stretch with its rows, one point after the other.
+    ///
+    /// # Errors
+    /// What is not the same.
+    pub(crate) fn judge(&self, found: &Planes) -> Result<(), String> {
+        let words = self.stretch.words.len();
+        let mut written: Vec<Option<&Computed>> = vec![None; words];
+        for row in &self.stretch.rows {
+            for word in words_of(&row.result) {
+                written[word as usize] = Some(row);
+            }
+        }
+        let mut is_stored = vec![false; words];
+        for &word in &self.stretch.stored {
+            is_stored[word as usize] = true;
+        }
+        let mut floats = vec![false; words];
+        for point in 0..POINTS {
+            let mut expected: Vec<u32> = self.planes.iter().map(|plane| plane[point]).collect();
+            if runs(point) {
+                self.compute(&mut expected, &mut floats);
+            }
+            for (word, &expected) in expected.iter().enumerate() {
+                let row = written[word].filter(|_| runs(point));
+                // What rows write and nobody reads may be anything.
+                if row.is_some() && !is_stored[word] {
+                    continue;
+                }
+                let found = found[word][point];
+                let nan = |bits: u32| f32::from_bits(bits).is_nan();
+                let is_nan = floats[word] && nan(expected) && nan(found);
+                if found != expected && !is_nan {
+                    return Err(self.difference(point, word, row, [found, expected]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn difference(
+        &self,
+        point: usize,
+        word: usize,
+        row: Option<&Computed>,
+        values: [u32; 2],
+    ) -> String {
+        let [found, expected] = values.map(|bits| format!("{bits:#x} ({})", f32::from_bits(bits)));
+        let begin = format!("word {word} at point {point} is {found} and not {expected}");
+        let Some(row) = row else {
+            return format!("{begin}, although nothing writes it");
+        };
+        let operands = &row.operands[..row.what.arity()];
+        let inputs = operands.iter().flat_map(words_of);
+        let inputs: Vec<f32> = inputs
+            .map(|word| f32::from_bits(self.planes[word as usize][point]))
+            .collect();
+        format!("{begin}, of {row:?}; before the stretch its operands hold {inputs:?}")
+    }
+
+    /// Runs the rows at one point. Notes which words become floats, whose NaNs may be any.
+    fn compute(&self, words: &mut [u32], floats: &mut [bool]) {
+        for row in &self.stretch.rows {
+            let operands = &row.operands[..row.what.arity()];
+            let first = operands[0].value as usize;
+            let (value, is_float) = match row.what {
+                What::Copy => (words[first], floats[first]),
+                What::ReadShadow => {
+                    let shadow = read_shadow(f32::from_bits(words[first]));
+                    (shadow.to_bits(), true)
+                }
+                What::Row(op) => {
+                    let bits: Vec<u32> = operands.iter().map(|v| words[v.value as usize]).collect();
+                    (op.value(&bits), matches!(op.info().result, Kind::Float))
+                }
+            };
+            let shadows = [0, 1].map(|direction| {
+                let (What::Row(op), Some(_)) = (row.what, row.result.shadows[direction]) else {
+                    return 0;
+                };
+                let kinds = op.info().operands;
+                let numbers = operands.iter().zip(kinds);
+                let numbers =
+                    numbers.map(|(v, &kind)| operand_float(kind, words[v.value as usize]));
+                let numbers: Vec<f32> = numbers.collect();
+                let shadow = |word: u32| f32::from_bits(words[word as usize]);
+                let shadows = operands.iter().map(|v| v.shadows[direction].map(shadow));
+                let shadows: Vec<Option<f32>> = shadows.collect();
+                op.tangent(&numbers, f32::from_bits(value), &shadows)
+                    .to_bits()
+            });
+            (
+                words[row.result.value as usize],
+                floats[row.result.value as usize],
+            ) = (value, is_float);
+            for (word, shadow) in row.result.shadows.into_iter().zip(shadows) {
+                if let Some(word) = word {
+                    (words[word as usize], floats[word as usize]) = (shadow, true);
+                }
+            }
+        }
+    }
+}
+
+fn words_of(value: &Value) -> impl Iterator<Item = u32> + use<> {
+    std::iter::once(value.value).chain(value.shadows.into_iter().flatten())
+}
+
+/// Every row of the op table: with shadows and without, with operands in planes, cells and constants.
+pub(crate) fn rows() -> Vec<Trial> {
+    let mut state = 1;
+    let mut trials = Vec::new();
+    for &op in Op::ALL {
+        let arity = op.arity();
+        let none = [[false; 2]; MAX_OPERANDS + 1];
+        let mut patterns = vec![none];
+        if op.info().differentiable() {
+            patterns.push([[true; 2]; MAX_OPERANDS + 1]);
+            for i in 1..=arity {
+                let mut one = none;
+                (one[0], one[i]) = ([true; 2], [true; 2]);
+                patterns.push(one);
+            }
+            patterns.push([[true, false]; MAX_OPERANDS + 1]);
+            patterns.push([[false, true]; MAX_OPERANDS + 1]);
+        }
+        for (i, shadows) in patterns.iter().enumerate() {
+            for homes in 0..3_usize.pow(arity.min(3) as u32) {
+                // Operands in planes, cells and constants, in turn beyond the first pattern.
+                if i > 0 && homes % patterns.len() != i {
+                    continue;
+                }
+                let homes: [u8; MAX_OPERANDS] =
+                    std::array::from_fn(|i| (homes / 3_usize.pow(i.min(2) as u32) % 3) as u8);
+                trials.push(Trial::new(op, shadows, &homes, &mut state));
+            }
+        }
+    }
+    trials
+}
