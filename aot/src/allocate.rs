@@ -177,6 +177,7 @@ impl Finder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compute::To;
 
     /// Whether no two values that are wanted at once share a place.
     fn check(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
@@ -215,7 +216,7 @@ mod tests {
         }
         let stores = (0..width).zip(&values).map(|(word, &value)| Store {
             behind: value,
-            word,
+            to: To::Word(word),
             value,
         });
         let mut stores: Vec<Store> = stores.collect();

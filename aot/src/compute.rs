@@ -1,11 +1,11 @@
 //! What a stretch computes, as graphs: its rows copied one after the other, and what is stored when.
 //!
 //! A long stretch is cut into segments, each a loop of its own over the points of a run, whose code stays in the processor's caches. What one computes for another goes
-//! through the planes that the rows write anyway.
+//! through the planes that the rows write anyway. Regions are cut into traces: see [`trace`](crate::trace).
 
 use crate::graph::{Code, Graph, Id};
 use crate::template::Templates;
-use adumbra_vm::native::{Computed, Home, Stretch, Value, What};
+use adumbra_vm::native::{Computed, Home, Stretch, Value, Way, What};
 
 /// Nodes from which on a segment ends. Twice as many instructions, for two vectors, and what they want of the frame, fit the cache of decoded instructions of
 /// common processors (1,536 on Intel's Skylake).
@@ -19,20 +19,34 @@ pub(crate) struct Computation {
     pub(crate) stores: Vec<Store>,
 }
 
-/// A word that is written.
+/// A value that is put somewhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Store {
     /// The node behind which it can be: then nobody wants what was there before, and the value is computed.
     pub(crate) behind: Id,
-    pub(crate) word: u32,
+    pub(crate) to: To,
     pub(crate) value: Id,
 }
 
-struct Writer<'s> {
-    stretch: &'s Stretch,
-    graph: Graph,
+/// Where a value is put.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum To {
+    /// The plane of a word.
+    Word(u32),
+    /// In a region: those who go a way, beside those who go it already.
+    Way(Way),
+    /// In a region: steps of the budget, beside those that were taken.
+    Steps,
+    /// Where routines leave their result.
+    Result,
+}
+
+/// Copies rows into a graph.
+pub(crate) struct Writer<'s> {
+    homes: &'s [Home],
+    pub(crate) graph: Graph,
     /// The node that each word holds now.
-    now: Vec<Option<Id>>,
+    pub(crate) now: Vec<Option<Id>>,
     /// The node for what each word held in the beginning, if that is read.
     before: Vec<Option<Id>>,
     /// Words that the segment read or wrote.
@@ -42,16 +56,8 @@ struct Writer<'s> {
 
 /// The segments of a stretch.
 pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Computation> {
-    let words = stretch.words.len();
     let accesses = Accesses::of(stretch);
-    let mut writer = Writer {
-        stretch,
-        graph: Graph::default(),
-        now: vec![None; words],
-        before: vec![None; words],
-        touched: Vec::new(),
-        operands: Vec::new(),
-    };
+    let mut writer = Writer::new(&stretch.words);
     let mut segments = Vec::new();
     for (index, row) in (0..).zip(&stretch.rows) {
         writer.row(row, templates);
@@ -99,18 +105,30 @@ impl Accesses {
 }
 
 /// The words of a value.
-fn words(value: &Value) -> impl Iterator<Item = u32> + use<> {
+pub(crate) fn words(value: &Value) -> impl Iterator<Item = u32> + use<> {
     let shadows = value.shadows.into_iter().flatten();
     std::iter::once(value.value).chain(shadows)
 }
 
-impl Writer<'_> {
-    fn read(&mut self, word: u32) -> Id {
+impl<'s> Writer<'s> {
+    pub(crate) fn new(homes: &'s [Home]) -> Writer<'s> {
+        Writer {
+            homes,
+            graph: Graph::default(),
+            now: vec![None; homes.len()],
+            before: vec![None; homes.len()],
+            touched: Vec::new(),
+            operands: Vec::new(),
+        }
+    }
+
+    /// The node that a word holds.
+    pub(crate) fn read(&mut self, word: u32) -> Id {
         let index = word as usize;
         if let Some(id) = self.now[index] {
             return id;
         }
-        let id = match self.stretch.words[index] {
+        let id = match self.homes[index] {
             Home::Plane => self.graph.push(Code::Plane, word, 0, 0),
             Home::Cell => self.graph.push(Code::Cell, word, 0, 0),
             Home::Constant(bits) => self.graph.constant(bits),
@@ -121,7 +139,7 @@ impl Writer<'_> {
     }
 
     /// Ends a segment, given who is read behind it.
-    fn close(&mut self, is_live: impl Fn(u32) -> bool) -> Computation {
+    pub(crate) fn close(&mut self, is_live: impl Fn(u32) -> bool) -> Computation {
         let mut stores = Vec::new();
         for word in self.touched.drain(..) {
             let index = word as usize;
@@ -130,7 +148,7 @@ impl Writer<'_> {
             if before != Some(value) && is_live(word) {
                 stores.push(Store {
                     behind: value.max(before.unwrap_or(0)),
-                    word,
+                    to: To::Word(word),
                     value,
                 });
             }
@@ -142,7 +160,8 @@ impl Writer<'_> {
         }
     }
 
-    fn set(&mut self, word: u32, id: Option<Id>) {
+    /// From now on a word holds what a node gives.
+    pub(crate) fn set(&mut self, word: u32, id: Option<Id>) {
         let now = &mut self.now[word as usize];
         if now.is_none() {
             self.touched.push(word);
@@ -150,7 +169,8 @@ impl Writer<'_> {
         *now = id;
     }
 
-    fn row(&mut self, row: &Computed, templates: &mut Templates) {
+    /// Copies a row.
+    pub(crate) fn row(&mut self, row: &Computed, templates: &mut Templates) {
         self.operands.clear();
         for operand in &row.operands[..row.what.arity()] {
             for word in words(operand) {

@@ -21,6 +21,8 @@ pub(crate) enum Code {
     Cell,
     /// What a template or routine is given, by number.
     Param,
+    /// Who runs a trace: a mask.
+    Active,
     /// Of floats.
     Add,
     Sub,
@@ -117,7 +119,7 @@ impl Code {
     pub(crate) fn operands(self) -> usize {
         use Code::*;
         match self {
-            Const | Plane | Cell | Param => 0,
+            Const | Plane | Cell | Param | Active => 0,
             Sqrt | RoundEven | RoundDown | RoundUp | RoundToZero | Truncate | ToI32 | ToU32
             | FromI32 | ShlBy | ShrBy | SarBy | ShrWide | ShlWide | Lookup => 1,
             MulAdd | NegMulAdd | MulSub | NegMulSub | Select => 3,
@@ -138,7 +140,7 @@ impl Code {
 
     /// Whether it needs no place: it is a constant in memory.
     pub(crate) fn is_fixed(self) -> bool {
-        matches!(self, Code::Const | Code::Cell | Code::Param)
+        matches!(self, Code::Const | Code::Cell | Code::Param | Code::Active)
     }
 }
 
@@ -187,7 +189,7 @@ impl Graph {
         *seen.entry(node).or_insert_with(|| {
             let masks = |ids: &[Id]| ids.iter().all(|&id| is_mask[id as usize]);
             let is = match node.code {
-                Code::Lt | Code::Le | Code::Eq | Code::ILt | Code::IEq => true,
+                Code::Lt | Code::Le | Code::Eq | Code::ILt | Code::IEq | Code::Active => true,
                 Code::Const => node.a == 0 || node.a == ONES,
                 Code::And | Code::Or | Code::Xor | Code::AndNot => masks(&[node.a, node.b]),
                 Code::Select => masks(&[node.b, node.c]),
@@ -416,8 +418,8 @@ impl Graph {
             ToI32 => x.to_i32(),
             ToU32 => x.to_u32(),
             // Lanes are alike, so pairs of them are as well.
-            Const | Plane | Cell | Param | MulWide | ShrWide | ShlWide | Lookup | CallOut
-            | Rare => return None,
+            Const | Plane | Cell | Param | Active | MulWide | ShrWide | ShlWide | Lookup
+            | CallOut | Rare => return None,
         })
     }
 

@@ -19,6 +19,7 @@ mod lane;
 mod machine;
 mod memory;
 mod template;
+mod trace;
 #[cfg(test)]
 mod trial;
 #[cfg(target_arch = "x86_64")]

@@ -33,6 +33,9 @@ pub(crate) trait Machine: Sized {
     /// Whether there are instructions for [`Code::ToI32`] and [`Code::ToU32`]; else [`Code::Truncate`] is all there is.
     const SATURATES: bool;
 
+    /// Whether it knows sets of points, and so compiles regions; the functions for those are for such machines alone.
+    const SETS: bool;
+
     fn new() -> Self;
 
     /// How many bytes there are.
@@ -84,6 +87,27 @@ pub(crate) trait Machine: Sized {
     fn lookup(&mut self, table: &'static [u32], to: u8, index: Operand<Self::Constant>);
     /// Calls a function for each lane of the free registers; the result is in the first of them.
     fn call_out(&mut self, function: CallOut);
+
+    /// Of the points at hand those who run, as a mask.
+    fn load_active(&mut self, _to: u8, _vector: usize) {
+        unreachable!("the machine has no sets")
+    }
+    /// The turns that the points at hand may take go to so many bytes behind the stack pointer.
+    fn begin_turns(&mut self, _at: i32) {
+        unreachable!("the machine has no sets")
+    }
+    /// Jumps if there is another turn.
+    fn turn(&mut self, _at: i32, _again: DynamicLabel) {
+        unreachable!("the machine has no sets")
+    }
+    /// Tells how many steps the points of a vector took.
+    fn store_steps(&mut self, _register: u8, _vector: usize) {
+        unreachable!("the machine has no sets")
+    }
+    /// Tells who goes each of so many ways, whose masks begin there, one behind the other.
+    fn store_sets(&mut self, _at: i32, _ways: usize) {
+        unreachable!("the machine has no sets")
+    }
 
     fn jump(&mut self, to: DynamicLabel);
     /// Jumps if any lane of a mask is set.

@@ -1,7 +1,7 @@
 //! Code where it can be run: pages that are written first and executed then, never both at once. The evaluators of a program share them.
 
 use crate::emit::{Code, compile};
-use adumbra_vm::native::{Kernel, Kernels, Stretch, Translator};
+use adumbra_vm::native::{Kernel, Kernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::mmap::MutableBuffer;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -62,14 +62,14 @@ impl Native {
 
 // SAFETY: kernels are made of the rows' own algorithms, instruction by instruction; they write planes of results alone, and the buffer lives as long as they.
 unsafe impl Translator for Native {
-    fn translate(&self, uniform: &[bool], stretches: &[Stretch]) -> Option<Kernels> {
+    fn translate(&self, uniform: &[bool], units: &[Unit]) -> Option<Kernels> {
         let mut made = self.made();
         let found = made.variants.iter().find(|(own, _)| **own == *uniform);
         if let Some((_, kernels)) = found {
             return kernels.clone();
         }
         let start = Instant::now();
-        let kernels = translate(stretches, &mut made.stats);
+        let kernels = translate(units, &mut made.stats);
         made.stats.time += start.elapsed();
         if made.variants.len() == MAX_VARIANTS {
             made.variants.remove(0);
@@ -80,11 +80,11 @@ unsafe impl Translator for Native {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn translate(stretches: &[Stretch], stats: &mut CodeStats) -> Option<Kernels> {
-    if stretches.is_empty() {
+fn translate(units: &[Unit], stats: &mut CodeStats) -> Option<Kernels> {
+    if units.is_empty() {
         return None;
     }
-    let code = compile::<crate::x64::X64>(stretches)?;
+    let code = compile::<crate::x64::X64>(units)?;
     let kernels = place(&code);
     match &kernels {
         Some(_) => stats.bytes += code.bytes.len(),
@@ -94,7 +94,7 @@ fn translate(stretches: &[Stretch], stats: &mut CodeStats) -> Option<Kernels> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn translate(_: &[Stretch], _: &mut CodeStats) -> Option<Kernels> {
+fn translate(_: &[Unit], _: &mut CodeStats) -> Option<Kernels> {
     None
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn place(code: &Code) -> Option<Kernels> {
     }
     let buffer = buffer.make_exec().ok()?;
     let entries = code.entries.iter().map(|&offset| {
-        let at = buffer.ptr(AssemblyOffset(offset));
+        let at = buffer.ptr(AssemblyOffset(offset?));
         // SAFETY: a kernel begins there, which was written for that convention.
         Some(unsafe { std::mem::transmute::<*const u8, Kernel>(at) })
     });

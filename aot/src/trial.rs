@@ -1,13 +1,14 @@
 //! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that.
 
-use crate::emit::Code;
+use crate::emit::{Code, compile_with};
+use crate::machine::Machine;
 use crate::memory::place;
 use adumbra_ir::host::read_shadow;
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_vm::FloatMode;
-use adumbra_vm::native::{Computed, Home, Ref, Run, Stretch, Value, What};
+use adumbra_vm::native::{Computed, Home, Ref, Run, Stretch, Unit, Value, What};
 
 /// Points of each plane: four packs.
 pub(crate) const POINTS: usize = 64;
@@ -71,6 +72,12 @@ fn word(state: &mut u64, kind: Kind) -> u32 {
 }
 
 impl Trial {
+    /// Its code, given so many registers.
+    pub(crate) fn code<M: Machine>(&self, registers: u8) -> Code {
+        let unit = Unit::Stretch(self.stretch.clone());
+        compile_with::<M>(&[unit], registers).expect("it is short")
+    }
+
     fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], state: &mut u64) -> Trial {
         let mut trial = Trial {
             stretch: Stretch::default(),
@@ -133,7 +140,15 @@ impl Trial {
         let mode = FloatMode::enter();
         let kernel = kernels.entries[0].expect("there is code");
         // SAFETY: there is a reference for each word, and all planes have the packs of the runs.
-        unsafe { kernel(refs.as_ptr(), RUNS.as_ptr(), RUNS.len(), PACK_BYTES) };
+        unsafe {
+            kernel(
+                refs.as_ptr(),
+                RUNS.as_ptr(),
+                RUNS.len(),
+                PACK_BYTES,
+                std::ptr::null_mut(),
+            )
+        };
         drop(mode);
         planes
     }

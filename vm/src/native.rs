@@ -1,8 +1,9 @@
 //! What a native backend is given, and what it gives back.
 //!
-//! The batch engine keeps control: jumps, tests, faults, samples and arrays stay steps of its own. What lies between them, rows that follow one another,
-//! is a [`Stretch`]; a [`Translator`] makes one piece of code of each, which computes all of its rows for whole packs and writes only the words
-//! that somebody reads later. The rows stay behind it, for groups that have to leave what others keep alone, and for where there is no code.
+//! The batch engine keeps control: faults, samples, calls and arrays stay steps of its own. What lies between them is code: rows that follow one another
+//! are a [`Stretch`], which is computed for whole packs; a loop all of whose blocks are rows and jumps is a [`Region`], which each pack runs until its last
+//! point has left. Both write only the words that somebody reads later. The steps stay behind the code, for groups that have to leave what others keep
+//! alone, for points whose budget may end in the loop, and for where there is no code.
 
 #![allow(unsafe_code)]
 
@@ -12,8 +13,88 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows that follow one another.
+/// What one kernel computes.
+#[derive(Debug)]
+pub enum Unit {
+    /// Rows that follow one another.
+    Stretch(Stretch),
+    /// A loop.
+    Region(Region),
+}
+
+/// Blocks that control enters at the first one alone, and leaves for later ones outside. Whoever runs is at the least block, as everywhere in the engine.
 #[derive(Debug, Default)]
+pub struct Region {
+    /// How the words that rows name are found. The kernel's references stand in the same order.
+    pub words: Vec<Home>,
+    /// The blocks, in order.
+    pub blocks: Vec<Block>,
+    /// How many ways lead out.
+    pub exits: u32,
+}
+
+/// A block of a region.
+#[derive(Debug)]
+pub struct Block {
+    /// Its rows, in order.
+    pub rows: Vec<Computed>,
+    /// Words that are read behind the block, and whether points that do not run it keep what they have there.
+    pub stored: Vec<(u32, bool)>,
+    /// Steps of the budget that it takes, that of a turn of a loop left out.
+    pub steps: u32,
+    /// Where control goes.
+    pub end: End,
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// There, for all.
+    Jump(Way),
+    /// Back to a block: a step of the budget.
+    Loop(u32),
+    /// To one of two.
+    Branch {
+        /// A row that gives a truth value; or the first operand itself is one.
+        test: Option<Op>,
+        /// What is asked about.
+        operands: [Value; MAX_OPERANDS],
+        /// What the test has to be for going to `next`.
+        when: bool,
+        /// Where those go for whom it is not.
+        target: Way,
+        /// Where the others go.
+        next: Way,
+    },
+}
+
+/// Where control goes from a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To a block of the region.
+    Block(u32),
+    /// Out of it, by an exit.
+    Exit(u32),
+}
+
+/// What the kernel of a region is told of points, and tells of them. Sets of points are bits, 16 points to a word, the first of the chunk lowest.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Points {
+    /// Who runs.
+    pub active: *const u16,
+    /// Who leaves by each exit, and then who is left before each block: of all words of packs that ran.
+    pub ways: *mut u16,
+    /// Words from one way's set to the next.
+    pub stride: usize,
+    /// How many steps of the budget each point took.
+    pub steps: *mut u32,
+    /// How many turns of loops each pack may take.
+    pub turns: u64,
+}
+
+/// Rows that follow one another.
+#[derive(Clone, Debug, Default)]
 pub struct Stretch {
     /// How the words that rows name are found. The kernel's references stand in the same order.
     pub words: Vec<Home>,
@@ -78,7 +159,8 @@ pub struct Value {
 /// Declares the type of kernels by the calling convention that code is written for.
 macro_rules! kernel {
     ($abi:literal) => {
-        /// Computes a stretch for runs of packs, of which each plane has so many bytes; there is a reference for each word.
+        /// Computes a unit for runs of packs, of which each plane has so many bytes; there is a reference for each word. Stretches are told nothing of
+        /// points.
         ///
         /// The code is entered with the usual floating-point mode: to the nearest, denormals kept.
         pub type Kernel = unsafe extern $abi fn(
@@ -86,6 +168,7 @@ macro_rules! kernel {
             runs: *const Run,
             count: usize,
             pack_bytes: usize,
+            points: *mut Points,
         );
     };
 }
@@ -95,10 +178,10 @@ kernel!("sysv64");
 #[cfg(not(target_arch = "x86_64"))]
 kernel!("C");
 
-/// The code of a program's stretches.
+/// The code of a program's units.
 #[derive(Clone)]
 pub struct Kernels {
-    /// One for each stretch, in order; none where the rows themselves are better.
+    /// One for each unit, in order; none where the steps themselves are better.
     pub entries: Arc<[Option<Kernel>]>,
     /// Keeps the code where it is.
     pub code: Arc<dyn Any + Send + Sync>,
@@ -112,14 +195,15 @@ impl fmt::Debug for Kernels {
     }
 }
 
-/// Makes machine code of stretches.
+/// Makes machine code of a program's units.
 ///
 /// # Safety
-/// Each kernel computes, to the bit, what the rows of its stretch compute one after the other, for every point of the packs that it is given; it
-/// writes the planes of stored words in these packs, and nothing else that is not its own. It can be run while `code` lives, on any thread.
+/// Each kernel computes, to the bit, what the rows of its unit compute one after the other, for every point of the packs that it is given, or who
+/// runs among them; it writes planes of results in these packs, of words that are kept only where points run, and nothing else that is not its own. It can
+/// be run while `code` lives, on any thread.
 pub unsafe trait Translator: fmt::Debug + Send + Sync {
-    /// Code for the stretches of the program that this was made for, whose packs are a multiple of 16 points. They depend on which words among the
+    /// Code for the units of the program that this was made for, whose packs are a multiple of 16 points. They depend on which words among the
     /// globals are the same for all points, and on nothing else, so that evaluators of a program can share their code. Nothing if there is no memory
     /// for it.
-    fn translate(&self, uniform: &[bool], stretches: &[Stretch]) -> Option<Kernels>;
+    fn translate(&self, uniform: &[bool], units: &[Unit]) -> Option<Kernels>;
 }

@@ -75,6 +75,7 @@ impl Machine for A64 {
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 0;
     const SATURATES: bool = true;
+    const SETS: bool = false;
 
     fn new() -> A64 {
         let mut asm = VecAssembler::new(0);

@@ -2,7 +2,7 @@
 //! one, and by the processor where it is one. Where there is neither, the bytes of a few kernels are what they were when they were run.
 
 use super::A64;
-use crate::emit::{Code, compile_with};
+use crate::emit::Code;
 use crate::emulator::Emulator;
 use crate::trial::{Trial, rows};
 
@@ -12,8 +12,7 @@ const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
 const JOBS: usize = 1000;
 
 fn code(trial: &Trial, registers: u8) -> Code {
-    let stretch = std::slice::from_ref(&trial.stretch);
-    compile_with::<A64>(stretch, registers).expect("it is short")
+    trial.code::<A64>(registers)
 }
 
 /// Runs all trials, and says what is not the same.

@@ -1,23 +1,33 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
-use super::{Body, Emitter};
+use super::{Body, Crowds, Emitter};
 use crate::allocate::Places;
-use crate::compute::{Computation, Store};
+use crate::compute::{Computation, Store, To};
 use crate::graph::{Code, Graph, Id};
 use crate::machine::{Machine, Operand};
 use crate::template::Templates;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
-impl<M: Machine> Emitter<M> {
-    /// Writes the kernel of a stretch; says where it begins.
-    pub(super) fn kernel(&mut self, segments: &[Computation], templates: &Templates) -> usize {
-        // In the frame: what routines are given, the cells, the slots.
-        let detours = segments.iter().flat_map(|segment| &segment.graph.detours);
+/// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
+pub(super) struct Frame {
+    pub(super) size: i32,
+    /// Where the cell of each word is copied to.
+    cells: FxHashMap<u32, i32>,
+    /// What a region knows of points.
+    pub(super) crowds: Crowds,
+}
+
+impl Frame {
+    pub(super) fn of<'g, M: Machine>(
+        computations: impl Iterator<Item = &'g Computation> + Clone,
+        templates: &Templates,
+    ) -> Frame {
+        let detours = (computations.clone()).flat_map(|own| &own.graph.detours);
         let given = detours.map(|detour| templates.routines[detour.routine as usize].0.params());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR;
         let mut cells = FxHashMap::default();
-        for node in segments.iter().flat_map(|segment| &segment.graph.nodes) {
+        for node in computations.flat_map(|own| &own.graph.nodes) {
             if node.code == Code::Cell {
                 cells.entry(node.a).or_insert_with(|| {
                     size += M::VECTOR;
@@ -25,26 +35,81 @@ impl<M: Machine> Emitter<M> {
                 });
             }
         }
-        let slots = size;
+        Frame {
+            size,
+            cells,
+            crowds: Crowds::default(),
+        }
+    }
+
+    /// The copies of cells.
+    pub(super) fn take_cells(&mut self) -> FxHashMap<u32, i32> {
+        std::mem::take(&mut self.cells)
+    }
+
+    /// Room for so many masks or numbers of all points at hand.
+    pub(super) fn room<M: Machine>(&mut self, count: usize) -> i32 {
+        let at = self.size;
+        self.size += (count * M::FLIGHT) as i32 * M::VECTOR;
+        at
+    }
+}
+
+impl<M: Machine> Emitter<M> {
+    /// Writes the kernel of a stretch; says where it begins.
+    pub(super) fn stretch(&mut self, segments: &[Computation], templates: &Templates) -> usize {
+        let mut frame = Frame::of::<M>(segments.iter(), templates);
+        let cells = frame.take_cells();
+        let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);
+        let (start, runs) = self.begin(&frame, &cells);
+        for (body, segment) in bodies.iter_mut().zip(segments) {
+            let next = self.machine.label();
+            self.machine.begin_loop(next);
+            self.nodes(body, &segment.stores);
+            self.machine.end_loop(next, M::FLIGHT as i32 * M::VECTOR);
+            self.aside(body);
+        }
+        self.end(runs);
+        start
+    }
+
+    /// The places of everything, in a frame that grows with it.
+    pub(super) fn bodies<'g>(
+        &self,
+        computations: impl Iterator<Item = &'g Computation>,
+        frame: &mut Frame,
+        cells: &'g FxHashMap<u32, i32>,
+    ) -> Vec<Body<'g>> {
+        let slots = frame.size;
         let mut most = 0;
-        let mut bodies: Vec<Body<'_>> = Vec::with_capacity(segments.len());
-        for Computation { graph, stores } in segments {
+        let bodies = computations.map(|Computation { graph, stores }| {
             let live = graph.live(stores.iter().map(|store| store.value));
             let places = Places::find(graph, &live, stores, M::FLIGHT, self.registers);
             most = most.max(places.slots);
-            bodies.push(Body {
+            Body {
                 graph,
                 live,
                 places,
                 slots,
                 params: 0,
-                cells: &cells,
+                cells,
+                crowds: frame.crowds,
                 detours: Vec::new(),
-            });
-        }
-        size += most as i32 * M::VECTOR;
+            }
+        });
+        let bodies = bodies.collect();
+        frame.size += most as i32 * M::VECTOR;
+        bodies
+    }
+
+    /// Enters a kernel, up to the beginning of a run: where it begins, and the labels of the loop over runs.
+    pub(super) fn begin(
+        &mut self,
+        frame: &Frame,
+        cells: &FxHashMap<u32, i32>,
+    ) -> (usize, [DynamicLabel; 2]) {
         let start = self.machine.offset();
-        self.machine.enter(size);
+        self.machine.enter(frame.size);
         let mut sorted: Vec<(u32, i32)> = cells.iter().map(|(&word, &at)| (word, at)).collect();
         sorted.sort_unstable();
         let [scratch, _] = M::SCRATCH;
@@ -52,55 +117,76 @@ impl<M: Machine> Emitter<M> {
             self.machine.load_cell(scratch, word);
             self.machine.store(at, scratch);
         }
-        let [next_run, done] = [(); 2].map(|()| self.machine.label());
-        self.machine.begin_runs(next_run, done);
-        for (body, segment) in bodies.iter_mut().zip(segments) {
-            self.segment(body, &segment.stores);
-            // Close by, for jumps that do not reach far.
-            if !body.detours.is_empty() {
-                let behind = self.machine.label();
-                self.machine.jump(behind);
-                self.detours(body);
-                self.machine.bind(behind);
-            }
-        }
-        self.machine.end_runs(next_run, done);
-        self.machine.leave();
-        start
+        let [next, done] = [(); 2].map(|()| self.machine.label());
+        self.machine.begin_runs(next, done);
+        (start, [next, done])
     }
 
-    /// The loop of a segment over the vectors of a run.
-    fn segment(&mut self, body: &mut Body<'_>, stores: &[Store]) {
-        let next = self.machine.label();
-        self.machine.begin_loop(next);
-        let mut pending = stores;
+    /// The next run, or back to the caller.
+    pub(super) fn end(&mut self, [next, done]: [DynamicLabel; 2]) {
+        self.machine.end_runs(next, done);
+        self.machine.leave();
+    }
+
+    /// Rare ways, close by for jumps that do not reach far.
+    pub(super) fn aside(&mut self, body: &mut Body<'_>) {
+        if !body.detours.is_empty() {
+            let behind = self.machine.label();
+            self.machine.jump(behind);
+            self.detours(body);
+            self.machine.bind(behind);
+        }
+    }
+
+    /// Nodes, and what is stored behind them, for the vectors at hand.
+    pub(super) fn nodes(&mut self, body: &mut Body<'_>, stores: &[Store]) {
+        let mut pending = stores.iter().peekable();
         for id in 0..body.graph.nodes.len() as Id {
             if body.live[id as usize] {
                 for vector in 0..M::FLIGHT {
                     self.node(body, id, vector);
                 }
             }
-            let count = pending
-                .iter()
-                .take_while(|store| store.behind == id)
-                .count();
-            let (now, later) = pending.split_at(count);
-            for store in now {
-                self.store_plane(body, store);
+            while let Some(store) = pending.next_if(|store| store.behind == id) {
+                self.put(body, store);
             }
-            pending = later;
         }
-        self.machine.end_loop(next, M::FLIGHT as i32 * M::VECTOR);
     }
 
-    fn store_plane(&mut self, body: &Body<'_>, store: &Store) {
-        self.machine.plane(store.word);
-        for vector in 0..body.places.flight {
-            let value = self.operand(body, store.value, vector);
-            let register = self.machine.register(value, M::SCRATCH[0]);
-            self.machine
-                .store_plane(vector as i32 * M::VECTOR, register);
+    fn put(&mut self, body: &Body<'_>, store: &Store) {
+        if let To::Word(word) = store.to {
+            self.machine.plane(word);
         }
+        for vector in 0..M::FLIGHT {
+            let value = self.operand(body, store.value, vector);
+            match store.to {
+                To::Word(_) => {
+                    let register = self.machine.register(value, M::SCRATCH[0]);
+                    self.machine
+                        .store_plane(vector as i32 * M::VECTOR, register);
+                }
+                To::Way(way) => {
+                    let at = body.crowds.way(way) + vector as i32 * M::VECTOR;
+                    self.unite(Code::Or, at, value);
+                }
+                To::Steps => {
+                    let at = body.crowds.steps + vector as i32 * M::VECTOR;
+                    self.unite(Code::IAdd, at, value);
+                }
+                To::Result => {
+                    let register = self.machine.register(value, M::SCRATCH[0]);
+                    self.machine.store(body.params, register);
+                }
+            }
+        }
+    }
+
+    /// What stands in the frame, with a value.
+    fn unite(&mut self, code: Code, at: i32, value: Operand<M::Constant>) {
+        let [first, second] = M::SCRATCH;
+        let value = Operand::Register(self.machine.register(value, first));
+        self.machine.two(code, second, value, Operand::Frame(at));
+        self.machine.store(at, second);
     }
 
     /// Writes a routine: it finds what it is given in the caller's frame, leaves its result there, and keeps all registers but the free ones.
@@ -108,7 +194,7 @@ impl<M: Machine> Emitter<M> {
         let live = graph.live([result]);
         let end = Store {
             behind: graph.nodes.len() as Id - 1,
-            word: 0,
+            to: To::Result,
             value: result,
         };
         let places = Places::find(graph, &live, &[end], 1, self.registers);
@@ -124,6 +210,7 @@ impl<M: Machine> Emitter<M> {
             slots,
             params: size + M::RETURN,
             cells: &FxHashMap::default(),
+            crowds: Crowds::default(),
             detours: Vec::new(),
         };
         self.machine.bind(label);

@@ -2,6 +2,7 @@
 
 mod kernel;
 mod node;
+mod region;
 
 use crate::allocate::Places;
 use crate::call::Call;
@@ -9,16 +10,17 @@ use crate::compute::segments;
 use crate::graph::{Graph, Id};
 use crate::machine::Machine;
 use crate::template::Templates;
-use adumbra_vm::native::Stretch;
+use crate::trace::traces;
+use adumbra_vm::native::{Unit, Way};
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
-/// The code of a program's stretches, at any address.
+/// The code of a program's units, at any address.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) bytes: Vec<u8>,
-    /// Where each kernel begins.
-    pub(crate) entries: Vec<usize>,
+    /// Where each kernel begins; nothing where there is none.
+    pub(crate) entries: Vec<Option<usize>>,
     /// What it calls: addresses to be filled in by whoever places the code.
     pub(crate) calls: Vec<Call>,
 }
@@ -32,23 +34,31 @@ struct Emitter<M> {
     registers: u8,
 }
 
-/// Compiles all stretches; nothing if the code is too long.
-pub(crate) fn compile<M: Machine>(stretches: &[Stretch]) -> Option<Code> {
-    compile_with::<M>(stretches, M::REGISTERS)
+/// Compiles all units; nothing if the code is too long.
+pub(crate) fn compile<M: Machine>(units: &[Unit]) -> Option<Code> {
+    compile_with::<M>(units, M::REGISTERS)
 }
 
 /// The same with so many vector registers for values.
-pub(crate) fn compile_with<M: Machine>(stretches: &[Stretch], registers: u8) -> Option<Code> {
+pub(crate) fn compile_with<M: Machine>(units: &[Unit], registers: u8) -> Option<Code> {
     let mut templates = Templates::new(M::SATURATES);
     let mut emitter = Emitter {
         machine: M::new(),
         routines: Vec::new(),
         registers,
     };
-    let mut entries = Vec::with_capacity(stretches.len());
-    for stretch in stretches {
-        let segments = segments(stretch, &mut templates);
-        entries.push(emitter.kernel(&segments, &templates));
+    let mut entries = Vec::with_capacity(units.len());
+    for unit in units {
+        entries.push(match unit {
+            Unit::Stretch(stretch) => {
+                let segments = segments(stretch, &mut templates);
+                Some(emitter.stretch(&segments, &templates))
+            }
+            Unit::Region(region) => M::SETS.then(|| {
+                let traces = traces(region, &mut templates);
+                emitter.region(region, &traces, &templates)
+            }),
+        });
     }
     // Routines may ask for constants, but not for other routines.
     for (number, label) in std::mem::take(&mut emitter.routines) {
@@ -88,8 +98,35 @@ struct Body<'g> {
     params: i32,
     /// Bytes from the stack pointer to the cell of each word.
     cells: &'g FxHashMap<u32, i32>,
+    /// What a region knows of points.
+    crowds: Crowds,
     /// Rare ways to be written out of line.
     detours: Vec<Detour>,
+}
+
+/// Where a region has masks and numbers of points, as bytes from the stack pointer.
+#[derive(Clone, Copy, Default)]
+struct Crowds {
+    /// Who runs.
+    active: i32,
+    /// Who goes each way: exits first, then blocks.
+    ways: i32,
+    exits: u32,
+    /// Bytes from one way's masks to the next.
+    stride: i32,
+    /// Steps of the budget that each point took.
+    steps: i32,
+}
+
+impl Crowds {
+    /// The masks of a way.
+    fn way(&self, way: Way) -> i32 {
+        let number = match way {
+            Way::Exit(exit) => exit,
+            Way::Block(block) => self.exits + block,
+        };
+        self.ways + number as i32 * self.stride
+    }
 }
 
 /// A rare way out of line.

@@ -17,6 +17,7 @@ impl<M: Machine> Emitter<M> {
         match node.code {
             Code::Const => Operand::Constant(self.machine.constant(node.a)),
             Code::Cell => Operand::Frame(body.cells[&node.a]),
+            Code::Active => Operand::Frame(body.crowds.active + vector as i32 * M::VECTOR),
             Code::Param => Operand::Frame(body.params + node.a as i32 * M::VECTOR),
             _ => match body.places.at(id, vector) {
                 Place::Register(register) => Operand::Register(register),

@@ -4,9 +4,27 @@ use super::{Operand, REGISTERS, SCRATCH, VECTOR, X64};
 use crate::call::{Call, CallOut};
 use crate::graph::Code;
 use crate::machine::Machine;
-use adumbra_vm::native::{Ref, Run};
+use adumbra_vm::native::{Points, Ref, Run};
+use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use rustc_hash::FxHashMap;
+use std::mem::offset_of;
+
+/// Bytes of a plane, for each byte of a set of points: a power of two.
+const PER_SET: i8 = 5;
+
+/// Numbers of general registers.
+const EAX: u8 = 0;
+const EDX: u8 = 2;
+
+/// `vmovmskps` of eight lanes, written out: the assembler wants a general register as wide as the vector. VEX.256.0F.WIG 50 /r in Intel's manual, volume 2.
+fn sign_bits(asm: &mut VecAssembler<X64Relocation>, to: u8, from: u8) {
+    asm.push(0xc4);
+    asm.push(0b1100_0001 | u8::from(from < 8) << 5);
+    asm.push(0b0111_1100);
+    asm.push(0x50);
+    asm.push(0b1100_0000 | to << 3 | from & 7);
+}
 
 impl Machine for X64 {
     type Constant = DynamicLabel;
@@ -17,6 +35,7 @@ impl Machine for X64 {
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 8;
     const SATURATES: bool = false;
+    const SETS: bool = true;
 
     fn new() -> X64 {
         let mut asm = VecAssembler::new(0);
@@ -26,6 +45,7 @@ impl Machine for X64 {
             pool: FxHashMap::default(),
             constants: Vec::new(),
             tables: Vec::new(),
+            bits: None,
             calls: Vec::new(),
             thunk,
         }
@@ -63,6 +83,8 @@ impl Machine for X64 {
             ; .arch x64
             ; push rbp
             ; mov rbp, rsp
+            ; push rbx
+            ; mov rbx, r8
             ; and rsp, -VECTOR
             ; sub rsp, size
         );
@@ -72,6 +94,7 @@ impl Machine for X64 {
         dynasm!(self.asm
             ; .arch x64
             ; vzeroupper
+            ; mov rbx, [rbp - 8]
             ; mov rsp, rbp
             ; pop rbp
             ; ret
@@ -176,6 +199,76 @@ impl Machine for X64 {
     fn call_out(&mut self, function: CallOut) {
         let (callee, thunk) = (self.callee(function), self.thunk);
         dynasm!(self.asm; .arch x64; lea rax, [=>callee]; call =>thunk);
+    }
+
+    fn load_active(&mut self, to: u8, vector: usize) {
+        let asm = &mut self.asm;
+        let bits = &mut self.bits;
+        let bits = bits.get_or_insert_with(|| [(); X64::FLIGHT].map(|()| asm.new_dynamic_label()));
+        let bits = bits[vector];
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rax, r8
+            ; shr rax, PER_SET
+            ; add rax, [rbx + offset_of!(Points, active) as i32]
+            ; movzx eax, WORD [rax]
+            ; vmovd Rx(to), eax
+            ; vpbroadcastd Ry(to), Rx(to)
+            ; vpand Ry(to), Ry(to), [=>bits]
+            ; vpcmpeqd Ry(to), Ry(to), [=>bits]
+        );
+    }
+
+    fn begin_turns(&mut self, at: i32) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rax, [rbx + offset_of!(Points, turns) as i32]
+            ; mov [rsp + at], rax
+        );
+    }
+
+    fn turn(&mut self, at: i32, again: DynamicLabel) {
+        dynasm!(self.asm; .arch x64; dec QWORD [rsp + at]; jnz =>again);
+    }
+
+    fn store_steps(&mut self, register: u8, vector: usize) {
+        let at = vector as i32 * VECTOR;
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rax, [rbx + offset_of!(Points, steps) as i32]
+            ; vmovups [rax + r8 + at], Ry(register)
+        );
+    }
+
+    fn store_sets(&mut self, at: i32, ways: usize) {
+        let [first, second] = SCRATCH;
+        dynasm!(self.asm
+            ; .arch x64
+            ; push rdx
+            ; push rcx
+            ; mov r11, r8
+            ; shr r11, PER_SET
+            ; add r11, [rbx + offset_of!(Points, ways) as i32]
+            ; mov rcx, [rbx + offset_of!(Points, stride) as i32]
+            ; add rcx, rcx
+        );
+        // Two words more are on the stack.
+        let pushed = 2 * size_of::<u64>() as i32;
+        for way in 0..ways as i32 {
+            let at = at + 2 * way * VECTOR + pushed;
+            self.load(first, Operand::Frame(at));
+            self.load(second, Operand::Frame(at + VECTOR));
+            sign_bits(&mut self.asm, EAX, first);
+            sign_bits(&mut self.asm, EDX, second);
+            dynasm!(self.asm
+                ; .arch x64
+                ; shl edx, 8
+                ; or eax, edx
+                ; mov [r11], ax
+                ; add r11, rcx
+            );
+        }
+        dynasm!(self.asm; .arch x64; pop rcx; pop rdx);
     }
 
     fn jump(&mut self, to: DynamicLabel) {

@@ -1,8 +1,8 @@
 //! Code for x86-64 with AVX2 and FMA: eight points a vector.
 //!
 //! A kernel is called as [`Kernel`](adumbra_vm::native::Kernel) says, by the System V convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx` the bytes of a
-//! pack; `r8` the byte offset of the vectors at hand, `r10` and `r9` where the run begins and ends; `rax` is free. Two vector registers are free for what stands in memory, the others hold values.
-//! A frame has what routines are given, the cells, and slots for values that found no register.
+//! pack, `rbx` the points; `r8` the byte offset of the vectors at hand, `r10` and `r9` where the run begins and ends; `rax` and `r11` are free. Two vector registers are free for what stands in memory, the others hold values.
+//! A frame has what routines are given, the cells, what a region knows of points, and slots for values that found no register.
 
 #![allow(
     clippy::useless_conversion,
@@ -35,6 +35,8 @@ pub(crate) struct X64 {
     pool: FxHashMap<u32, DynamicLabel>,
     constants: Vec<(u32, DynamicLabel)>,
     tables: Vec<(&'static [u32], DynamicLabel)>,
+    /// The bits of the points at hand, each in its lane, vector by vector; once somebody asks for them.
+    bits: Option<[DynamicLabel; 2]>,
     /// What is called.
     calls: Vec<(CallOut, DynamicLabel)>,
     thunk: DynamicLabel,
@@ -73,6 +75,14 @@ impl X64 {
             dynasm!(asm; .arch x64; =>label);
             for _ in 0..VECTOR / 4 {
                 asm.push_u32(bits);
+            }
+        }
+        let mut bit = 1;
+        for label in self.bits.into_iter().flatten() {
+            dynasm!(asm; .arch x64; =>label);
+            for _ in 0..VECTOR / 4 {
+                asm.push_u32(bit);
+                bit <<= 1;
             }
         }
         for &(table, label) in &self.tables {

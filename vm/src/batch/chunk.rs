@@ -11,6 +11,7 @@
 use super::group::Group;
 use super::memory::Memory;
 use super::quads::{QUAD, Quads};
+use super::regions::Talk;
 use super::results::Results;
 use super::source::Source;
 use super::waiting::{Account, Position, Waiting};
@@ -50,7 +51,7 @@ pub(super) struct Chunk {
     /// Nobody waits, and each point of the group has the steps that are the least of its account.
     alike: bool,
     /// What the group owes.
-    account: Account,
+    pub(super) account: Account,
     /// Array elements that points have left, for each number of open calls.
     pub(super) elements: Box<[u32]>,
     /// For each open call, the step behind it.
@@ -62,6 +63,7 @@ pub(super) struct Chunk {
     /// Answers of tests, by pack.
     pub(super) found: Box<[u32]>,
     pub(super) asking: Asking,
+    pub(super) talk: Talk,
 }
 
 /// Room for the requests of one sample.
@@ -82,6 +84,8 @@ impl Chunk {
         [width, lanes, depth, places]: [usize; 4],
     ) -> Chunk {
         let padded = width.next_multiple_of(lanes);
+        let ways = memory.regions.iter().map(|region| region.ways.len());
+        let talk = Talk::new(padded, ways.max().unwrap_or(0));
         let samples = !program.interface.textures.is_empty();
         let asking = if samples { width } else { 0 };
         let machines = if program.quad.is_some() { QUAD } else { 1 };
@@ -112,6 +116,7 @@ impl Chunk {
                 answers: Vec::with_capacity(asking),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
+            talk,
         }
     }
 
@@ -138,6 +143,7 @@ impl Chunk {
             at: _,
             found,
             asking,
+            talk,
         } = self;
         let Asking {
             points,
@@ -160,6 +166,7 @@ impl Chunk {
             + requests.capacity() * size_of::<SampleRequest>()
             + answers.capacity() * size_of::<Sampled>()
             + arguments.capacity() * size_of::<u32>()
+            + talk.heap()
     }
 
     /// All of so many points stand before a step, with nothing taken.

@@ -3,7 +3,7 @@
 use super::load::{Loaded, SCRATCH};
 use super::planes::{ALIGNMENT, CELL_WORDS, Ref, Words};
 use super::source::Source;
-use super::step::{Lent, Place, Step};
+use super::step::{Lent, Place, RegionInfo, Step};
 use crate::bytecode::Bytecode;
 use crate::native::{Kernel, Kernels};
 
@@ -19,8 +19,9 @@ pub(super) struct Memory {
     pub(super) refs: Box<[Ref]>,
     /// Words that are elsewhere at samples.
     pub(super) lent: Box<[Lent]>,
-    /// The code of stretches, if there is any.
+    /// The code of units, if there is any.
     kernels: Option<Kernels>,
+    pub(super) regions: Box<[RegionInfo]>,
     hosts: Box<[HostWord]>,
     /// The slot of the first input.
     first_input: u32,
@@ -66,7 +67,8 @@ impl Memory {
             steps,
             places,
             lent,
-            stretches: _,
+            units: _,
+            regions,
             cells,
             constants,
             hosts,
@@ -130,6 +132,7 @@ impl Memory {
             refs: places.iter().map(|&place| resolve(place)).collect(),
             lent: lent.into_boxed_slice(),
             kernels,
+            regions: regions.into_boxed_slice(),
             hosts: hosts.collect(),
             inputs: (0..inputs as u32)
                 .map(|index| resolve(Place::Input(index)).at)
@@ -150,6 +153,7 @@ impl Memory {
             refs,
             lent,
             kernels: _,
+            regions,
             hosts,
             inputs,
             written_inputs,
@@ -162,14 +166,16 @@ impl Memory {
             + size_of_val(&refs[..])
             + size_of_val(&lent[..])
             + size_of_val(&hosts[..])
+            + size_of_val(&regions[..])
+            + (regions.iter().map(|r| size_of_val(&r.ways[..]))).sum::<usize>()
             + uses.sum::<usize>()
             + size_of_val(&inputs[..])
             + size_of_val(&written_inputs[..])
     }
 
-    /// The code of a stretch, if there is any.
-    pub(super) fn kernel(&self, stretch: u32) -> Option<Kernel> {
-        self.kernels.as_ref()?.entries[stretch as usize]
+    /// The code of a unit, if there is any.
+    pub(super) fn kernel(&self, unit: u32) -> Option<Kernel> {
+        self.kernels.as_ref()?.entries[unit as usize]
     }
 
     /// The plane of a slot.

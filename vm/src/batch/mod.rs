@@ -20,6 +20,7 @@ mod load;
 mod memory;
 mod planes;
 mod quads;
+mod regions;
 mod results;
 mod run;
 mod source;
@@ -100,7 +101,7 @@ impl BatchMachine {
         // The least level's packs are shorter than what code computes at once.
         let native = options.native.as_ref().filter(|_| level > Level::Baseline);
         let loaded = load(&program, level, &uniform, native.is_some());
-        let kernels = native.and_then(|native| native.translate(&uniform, &loaded.stretches));
+        let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
         let slots = program.slots as usize;
         let planes = slots + 1 + SCRATCH as usize + loaded.hosts.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));

@@ -7,6 +7,7 @@ use super::step::{Act, Step};
 use crate::bytecode::Pattern;
 use adumbra_ir::host::FaultKind;
 use adumbra_packs::{Routines, Test};
+use std::ptr::null_mut;
 
 /// Groups of no more points go on alone at the end of a loop's turn.
 pub(super) const FEW: usize = 4;
@@ -57,23 +58,29 @@ impl Chunk {
                         }
                         continue;
                     }
-                    Act::Native {
-                        stretch,
-                        rows,
-                        kept,
-                    } => {
+                    Act::Region(region) => {
+                        if let Some(region) = region
+                            && self.turn(region, refs, context)
+                        {
+                            if !self.switch() {
+                                return;
+                            }
+                            continue;
+                        }
+                    }
+                    Act::Native { unit, rows, kept } => {
                         self.at += 1;
-                        if let Some(kernel) = self.memory.kernel(stretch)
+                        if let Some(kernel) = self.memory.kernel(unit)
                             && (!kept || self.group.partial.is_empty())
                         {
                             let runs = &self.group.some.runs;
                             let pack_bytes = self.group.lanes() * size_of::<u32>();
-                            kernel(refs, runs.as_ptr(), runs.len(), pack_bytes);
+                            kernel(refs, runs.as_ptr(), runs.len(), pack_bytes, null_mut());
                             self.at += rows as usize;
                         }
                         continue;
                     }
-                    Act::Cell(ref routines, pattern) => {
+                    Act::Cell(_, ref routines, pattern) => {
                         match routines.full {
                             Some(full) => full(refs, &[Run::FIRST]),
                             None => (routines.general)(refs, pattern, &[0], &[u32::MAX]),
@@ -83,6 +90,7 @@ impl Chunk {
                     }
                     Act::Fault(test, kind) => self.fault(test, kind, refs),
                     Act::Branch {
+                        op: _,
                         test,
                         when,
                         target,

@@ -4,6 +4,7 @@ use crate::bytecode::{Array, Pattern};
 use crate::native::What;
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::Channels;
+use adumbra_ir::ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_packs::{Full, Routines, Test};
 
@@ -27,16 +28,18 @@ pub(super) enum Act {
         /// Whether points that do not run keep what they have in the planes that it writes.
         kept: bool,
     },
+    /// The loop that begins here, by machine code; nothing if it is none that has any. Operands: the words of the region.
+    Region(Option<u32>),
     /// All of the rows that follow at once, by machine code. Operands: the words of the stretch.
     Native {
-        stretch: u32,
+        unit: u32,
         /// How many follow.
         rows: u32,
         /// Whether points that do not run keep what they have in the planes that it writes.
         kept: bool,
     },
     /// The same once, for all points.
-    Cell(Routines, Pattern),
+    Cell(What, Routines, Pattern),
     /// All of the rows that follow at once. Operands: the last one's result, then what they have of others.
     Fused {
         routine: Full,
@@ -49,6 +52,8 @@ pub(super) enum Act {
     Fault(Test, FaultKind),
     /// Jumps unless the test is as said. Operands: the test's.
     Branch {
+        /// The row that is tested; a truth value itself if none.
+        op: Option<Op>,
         test: Test,
         when: bool,
         target: u32,
@@ -160,4 +165,16 @@ pub(super) struct Lent {
     pub(super) slot: u32,
     /// Where: one of the program's operands.
     pub(super) operand: u32,
+}
+
+/// What the engine knows of a region beside its code.
+pub(super) struct RegionInfo {
+    /// Its kernel.
+    pub(super) unit: u32,
+    /// The steps that its ways lead to: exits, then its own blocks.
+    pub(super) ways: Box<[u32]>,
+    /// Steps of the budget that a turn takes at most.
+    pub(super) turn: u64,
+    /// The most calls that are open in it whose callees stand in their places.
+    pub(super) open: u32,
 }

@@ -6,20 +6,22 @@
 
 mod fuse;
 mod places;
+mod region;
 mod rows;
 mod stretch;
 
 use super::blocks::{Blocks, arguments, each_written, ends_block};
 use super::calls::Calls;
-use super::step::{Act, Footprint, Lent, Place, Step};
+use super::step::{Act, Footprint, Lent, Place, RegionInfo, Step};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
-use crate::native::{Stretch, What};
+use crate::native::{Unit, What};
 use adumbra_ir::module::Channels;
+use adumbra_ir::ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_packs::Level;
 use adumbra_packs::{Copying, Routines, Shape, Test, find_copy, find_test, find_truth};
 use fuse::Candidate;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Planes for what is on its way from one place to another: a value with its shadows.
 pub(super) const SCRATCH: u32 = 3;
@@ -32,8 +34,10 @@ pub(super) struct Loaded {
     pub(super) places: Vec<Place>,
     /// Words that are elsewhere at samples and differences.
     pub(super) lent: Vec<Lent>,
-    /// Rows that follow one another, if a native backend wants them.
-    pub(super) stretches: Vec<Stretch>,
+    /// What a native backend has to compile, if there is one.
+    pub(super) units: Vec<Unit>,
+    /// The loops among it.
+    pub(super) regions: Vec<RegionInfo>,
     /// Cells that steps compute.
     pub(super) cells: u32,
     /// The constants that are used.
@@ -111,13 +115,22 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         },
     };
     let mut first_steps = vec![0; program.code.len() + 1];
+    let loops = program
+        .code
+        .iter()
+        .filter(|code| code.opcode == Opcode::Loop);
+    let loops: HashSet<u32> = loops.map(|code| code.words[0]).collect();
     for block in 0..blocks.count() {
         let range = blocks.range(block);
         let first = loader.out.steps.len();
         first_steps[range.start as usize] = first as u32;
         loader.position = range.start;
-        if blocks.targets[range.start as usize] {
+        // The code of a loop may leave points before any of its blocks.
+        if native || blocks.targets[range.start as usize] {
             loader.emit(Act::Join, []);
+        }
+        if native && loops.contains(&range.start) {
+            loader.emit(Act::Region(None), []);
         }
         let deaths = blocks.deaths(block);
         loader.kept = blocks.kept(block).map(Box::from);
@@ -135,6 +148,12 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         if native {
             loader.find_stretches(first, blocks.live_out(block));
         }
+    }
+    loader.find_targets(&first_steps);
+    if native {
+        let starts =
+            (0..blocks.count()).map(|block| first_steps[blocks.range(block).start as usize]);
+        loader.find_regions(&starts.collect::<Vec<u32>>(), &blocks);
     }
     loader.finish(&first_steps)
 }
@@ -273,11 +292,11 @@ impl Loader<'_> {
                     .collect();
                 let test = find_test(op, self.level);
                 let test = test.expect("validation checked that the row is a truth value");
-                self.branch(test, when, a, operands);
+                self.branch(Some(op), test, when, a, operands);
             }
             Opcode::BranchIf(when) => {
                 let condition = self.place(b);
-                self.branch(find_truth(self.level), when, a, vec![condition]);
+                self.branch(None, find_truth(self.level), when, a, vec![condition]);
             }
             Opcode::Jump => self.control(Act::Jump(a)),
             Opcode::Loop => self.control(Act::Loop(a)),
@@ -427,11 +446,19 @@ impl Loader<'_> {
         self.emit(act, []);
     }
 
-    fn branch(&mut self, test: Test, when: bool, target: u32, operands: Vec<Place>) {
+    fn branch(
+        &mut self,
+        op: Option<Op>,
+        test: Test,
+        when: bool,
+        target: u32,
+        operands: Vec<Place>,
+    ) {
         self.settle_all();
         let uniform = operands.iter().all(|place| place.is_cell());
         self.emit(
             Act::Branch {
+                op,
                 test,
                 when,
                 target,
@@ -480,7 +507,7 @@ impl Loader<'_> {
     }
 
     /// Targets become steps.
-    fn finish(mut self, first_steps: &[u32]) -> Loaded {
+    fn find_targets(&mut self, first_steps: &[u32]) {
         for step in &mut self.out.steps {
             match &mut step.act {
                 Act::Branch { target, .. }
@@ -490,6 +517,9 @@ impl Loader<'_> {
                 _ => {}
             }
         }
+    }
+
+    fn finish(self, first_steps: &[u32]) -> Loaded {
         let entry = &self.program.functions[self.program.entry as usize];
         Loaded {
             cells: self.cells.len() as u32,

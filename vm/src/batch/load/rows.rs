@@ -37,7 +37,7 @@ impl Loader<'_> {
             let routines = self.find(op, Lanes::NONE, &operands, true);
             let operands = places(&operands);
             self.emit(
-                Act::Cell(routines, Pattern::default()),
+                Act::Cell(What::Row(op), routines, Pattern::default()),
                 [cell].into_iter().chain(operands),
             );
             self.stay(to, cell, deaths[0]);

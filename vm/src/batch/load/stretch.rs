@@ -5,7 +5,7 @@
 
 use super::super::step::{Act, Place, Step};
 use super::{Loader, written};
-use crate::native::{Computed, Home, Stretch, Value};
+use crate::native::{Computed, Home, Stretch, Unit, Value};
 use adumbra_ir::ops::MAX_OPERANDS;
 use adumbra_ir::types::{Direction, Lanes};
 use std::collections::HashMap;
@@ -124,56 +124,47 @@ impl Loader<'_> {
     /// The step for all of these rows.
     fn stretch(&mut self, rows: &[Step], stored: &[u32]) {
         let mut words = Words::default();
-        let mut stretch = Stretch::default();
-        let mut is_kept = false;
-        for step in rows {
-            let Act::Row {
-                what,
-                pattern,
-                kept,
-                ..
-            } = step.act
-            else {
-                unreachable!("these are rows")
-            };
-            is_kept |= kept;
-            let mut places = self.out.places[step.refs as usize..].iter().copied();
-            let mut value = |lanes: Lanes, constants: &[u32]| {
-                let mut next = || {
-                    let place = places.next().expect("a row has all of its operands");
-                    words.of(place, constants)
-                };
-                Value {
-                    value: next(),
-                    shadows: Direction::BOTH.map(|d| lanes.has(d).then(&mut next)),
-                }
-            };
-            let result = value(pattern.result(), &self.out.constants);
-            let mut operands = [Value::default(); MAX_OPERANDS];
-            for (i, operand) in operands.iter_mut().enumerate().take(what.arity()) {
-                *operand = value(pattern.operand(i), &self.out.constants);
-            }
-            stretch.rows.push(Computed {
-                what,
-                result,
-                operands,
-            });
-        }
+        let computed = rows.iter().map(|step| self.computed(step, &mut words));
+        let computed: Vec<Computed> = computed.map(|row| row.expect("these are rows")).collect();
         let stored = stored.iter().map(|&slot| words.numbers[&Place::Own(slot)]);
-        stretch.stored = stored.collect();
-        stretch.words = words.homes;
+        let stretch = Stretch {
+            rows: computed,
+            stored: stored.collect(),
+            words: words.homes,
+        };
+        let is_kept = |step: &Step| matches!(step.act, Act::Row { kept: true, .. });
+        let act = Act::Native {
+            unit: self.out.units.len() as u32,
+            rows: rows.len() as u32,
+            kept: rows.iter().any(is_kept),
+        };
         let refs = self.out.places.len() as u32;
         self.out.places.extend(words.places);
         self.out.steps.push(Step {
-            act: Act::Native {
-                stretch: self.out.stretches.len() as u32,
-                rows: rows.len() as u32,
-                kept: is_kept,
-            },
+            act,
             refs,
             position: rows[0].position,
         });
-        self.out.stretches.push(stretch);
+        self.out.units.push(Unit::Stretch(stretch));
+    }
+
+    /// What a step computes, if it is a row or a cell.
+    pub(super) fn computed(&self, step: &Step, words: &mut Words) -> Option<Computed> {
+        let (Act::Row { what, pattern, .. } | Act::Cell(what, _, pattern)) = step.act else {
+            return None;
+        };
+        let mut places = self.out.places[step.refs as usize..].iter().copied();
+        let mut value = |lanes: Lanes| words.value(&mut places, lanes, &self.out.constants);
+        let result = value(pattern.result());
+        let mut operands = [Value::default(); MAX_OPERANDS];
+        for (i, operand) in operands.iter_mut().enumerate().take(what.arity()) {
+            *operand = value(pattern.operand(i));
+        }
+        Some(Computed {
+            what,
+            result,
+            operands,
+        })
     }
 }
 
@@ -194,15 +185,32 @@ impl Live {
     }
 }
 
-/// The words of a stretch.
+/// The words of a unit.
 #[derive(Default)]
-struct Words {
-    numbers: HashMap<Place, u32>,
-    places: Vec<Place>,
-    homes: Vec<Home>,
+pub(super) struct Words {
+    pub(super) numbers: HashMap<Place, u32>,
+    pub(super) places: Vec<Place>,
+    pub(super) homes: Vec<Home>,
 }
 
 impl Words {
+    /// The value at the next places, with these shadows.
+    pub(super) fn value(
+        &mut self,
+        places: &mut impl Iterator<Item = Place>,
+        lanes: Lanes,
+        constants: &[u32],
+    ) -> Value {
+        let mut next = || {
+            let place = places.next().expect("a row has all of its operands");
+            self.of(place, constants)
+        };
+        Value {
+            value: next(),
+            shadows: Direction::BOTH.map(|d| lanes.has(d).then(&mut next)),
+        }
+    }
+
     fn of(&mut self, place: Place, constants: &[u32]) -> u32 {
         *self.numbers.entry(place).or_insert_with(|| {
             self.homes.push(match place {

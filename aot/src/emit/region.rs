@@ -1,0 +1,123 @@
+//! Regions: the points at hand run until the last one has left.
+//!
+//! Each way has masks of who goes it, in the frame; a trace is run by those whose way leads to its first block, and begins by taking them. Traces stand in order, and
+//! only turns jump back: so whoever runs is at the least trace that anybody is before.
+
+use super::kernel::Frame;
+use super::{Crowds, Emitter};
+use crate::compute::Computation;
+use crate::graph::Code;
+use crate::machine::{Machine, Operand};
+use crate::template::Templates;
+use crate::trace::Trace;
+use adumbra_vm::native::{End, Region, Way};
+
+impl<M: Machine> Emitter<M> {
+    /// Writes the kernel of a region; says where it begins.
+    pub(super) fn region(
+        &mut self,
+        region: &Region,
+        traces: &[Trace],
+        templates: &Templates,
+    ) -> usize {
+        let computations = || traces.iter().map(|trace| &trace.computation);
+        let mut frame = Frame::of::<M>(computations(), templates);
+        let count = region.exits as usize + region.blocks.len();
+        let crowds = Crowds {
+            active: frame.room::<M>(1),
+            ways: frame.room::<M>(count),
+            exits: region.exits,
+            stride: M::FLIGHT as i32 * M::VECTOR,
+            steps: frame.room::<M>(1),
+        };
+        let turns = frame.room::<M>(1);
+        frame.crowds = crowds;
+        let cells = frame.take_cells();
+        let mut bodies = self.bodies(computations(), &mut frame, &cells);
+        let (start, runs) = self.begin(&frame, &cells);
+        let next = self.machine.label();
+        self.machine.begin_loop(next);
+        self.gather(&crowds, count);
+        self.machine.begin_turns(turns);
+        let mut labels: Vec<_> = traces.iter().map(|_| self.machine.label()).collect();
+        let out = self.machine.label();
+        labels.push(out);
+        let trace_of = |block: u32| {
+            let found = traces.iter().position(|trace| trace.blocks.start == block);
+            found.expect("turns go to the beginning of a trace")
+        };
+        for (number, (trace, body)) in traces.iter().zip(&mut bodies).enumerate() {
+            let Computation { stores, .. } = &trace.computation;
+            self.machine.bind(labels[number]);
+            self.take(&crowds, trace.blocks.start, labels[number + 1]);
+            self.nodes(body, stores);
+            if let End::Loop(target) = region.blocks[trace.blocks.end as usize - 1].end {
+                self.machine.turn(turns, labels[trace_of(target)]);
+                self.machine.jump(out);
+            }
+        }
+        self.machine.bind(out);
+        self.tell(&crowds, count);
+        self.machine.end_loop(next, crowds.stride);
+        for body in &mut bodies {
+            self.aside(body);
+        }
+        self.end(runs);
+        start
+    }
+
+    /// Those who run stand before the first block, nobody elsewhere, and nothing is taken.
+    fn gather(&mut self, crowds: &Crowds, count: usize) {
+        let [scratch, _] = M::SCRATCH;
+        let zero = Operand::Constant(self.machine.constant(0));
+        self.machine.load(scratch, zero);
+        for vector in 0..M::FLIGHT as i32 {
+            for way in 0..count as i32 {
+                let at = crowds.ways + way * crowds.stride + vector * M::VECTOR;
+                self.machine.store(at, scratch);
+            }
+            self.machine
+                .store(crowds.steps + vector * M::VECTOR, scratch);
+        }
+        for vector in 0..M::FLIGHT {
+            self.machine.load_active(scratch, vector);
+            let at = crowds.way(Way::Block(0)) + vector as i32 * M::VECTOR;
+            self.machine.store(at, scratch);
+        }
+    }
+
+    /// Those who stand before a block run, if there are any; else control goes on.
+    fn take(&mut self, crowds: &Crowds, block: u32, none: dynasmrt::DynamicLabel) {
+        let [first, second] = M::SCRATCH;
+        let way = crowds.way(Way::Block(block));
+        let at = |vector: usize| Operand::Frame(way + vector as i32 * M::VECTOR);
+        self.machine.load(first, at(0));
+        for vector in 1..M::FLIGHT {
+            let so_far = Operand::Register(first);
+            self.machine.two(Code::Or, first, so_far, at(vector));
+        }
+        let some = self.machine.label();
+        self.machine.jump_if_any(Operand::Register(first), some);
+        self.machine.jump(none);
+        self.machine.bind(some);
+        let zero = Operand::Constant(self.machine.constant(0));
+        self.machine.load(second, zero);
+        for vector in 0..M::FLIGHT {
+            self.machine.load(first, at(vector));
+            self.machine
+                .store(crowds.active + vector as i32 * M::VECTOR, first);
+            self.machine.store(way + vector as i32 * M::VECTOR, second);
+        }
+    }
+
+    /// Tells who goes which way, and what each took.
+    fn tell(&mut self, crowds: &Crowds, count: usize) {
+        let [scratch, _] = M::SCRATCH;
+        for vector in 0..M::FLIGHT {
+            let at = crowds.steps + vector as i32 * M::VECTOR;
+            self.machine.load(scratch, Operand::Frame(at));
+            self.machine.store_steps(scratch, vector);
+        }
+        self.machine.store_sets(crowds.ways, count);
+    }
+}

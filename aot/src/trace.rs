@@ -1,0 +1,182 @@
+//! Regions as traces: blocks that follow one another as one graph, each row computed for all of the points at hand.
+//!
+//! A trace begins with those who run it, a mask. Where control parts, masks part; a block's rows are computed for everybody, and words that others keep are
+//! chosen by its mask. So short arms cost less than jumps, and values stay in registers from one block to the next. A block joins the trace before it if
+//! it is short, or if whoever is in the region passes it anyway; one that most would skip begins a trace of its own, which nobody need run.
+
+use crate::compute::{Computation, Store, To, Writer};
+use crate::graph::{Code, Id};
+use crate::template::Templates;
+use adumbra_vm::native::{Block, End, Region, Way};
+use std::ops::Range;
+
+/// Rows of a block that is computed rather than jumped over.
+const SHORT: usize = 4;
+
+/// Blocks that are run in one go.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    pub(crate) blocks: Range<u32>,
+    pub(crate) computation: Computation,
+}
+
+/// The traces of a region, in order.
+pub(crate) fn traces(region: &Region, templates: &mut Templates) -> Vec<Trace> {
+    let mut traces = Vec::new();
+    let mut start = 0;
+    while start < region.blocks.len() {
+        let mut end = start + 1;
+        while end < region.blocks.len() && joins(region, start, end) {
+            end += 1;
+        }
+        let blocks = start as u32..end as u32;
+        traces.push(Trace {
+            computation: trace(region, blocks.clone(), templates),
+            blocks,
+        });
+        start = end;
+    }
+    traces
+}
+
+/// Where control goes from a block, forward or back.
+fn targets(block: &Block) -> impl Iterator<Item = Way> {
+    let (first, second) = match block.end {
+        End::Jump(way) => (way, None),
+        End::Loop(target) => (Way::Block(target), None),
+        End::Branch { target, next, .. } => (target, Some(next)),
+    };
+    std::iter::once(first).chain(second)
+}
+
+/// Whether a block belongs to the trace that ends before it.
+fn joins(region: &Region, start: usize, at: usize) -> bool {
+    // What comes behind a turn is for those who do not turn: they have to wait.
+    if matches!(region.blocks[at - 1].end, End::Loop(_)) {
+        return false;
+    }
+    let goes = |from: usize, to: &dyn Fn(usize) -> bool| {
+        targets(&region.blocks[from]).any(|way| matches!(way, Way::Block(b) if to(b as usize)))
+    };
+    let all = 0..region.blocks.len();
+    let comes_from_elsewhere = all
+        .filter(|from| !(start..at).contains(from))
+        .any(|from| goes(from, &|to| to == at));
+    let is_passed = !(0..at).any(|from| goes(from, &|to| to > at));
+    !comes_from_elsewhere && (is_passed || region.blocks[at].rows.len() <= SHORT)
+}
+
+/// The points that are before a block: nobody yet, or those in a mask.
+type Crowd = Option<Id>;
+
+fn trace(region: &Region, blocks: Range<u32>, templates: &mut Templates) -> Computation {
+    let mut writer = Writer::new(&region.words);
+    let active = writer.graph.push(Code::Active, 0, 0, 0);
+    let mut before: Vec<Crowd> = vec![None; blocks.len()];
+    before[0] = Some(active);
+    let mut out: Vec<(Way, Id)> = Vec::new();
+    let mut taken: Crowd = None;
+    let mut stored: Vec<u32> = Vec::new();
+    for (index, number) in blocks.clone().enumerate() {
+        let block = &region.blocks[number as usize];
+        // Whom nobody sends, nobody runs.
+        let Some(mask) = before[index] else { continue };
+        let old = kept(&mut writer, block);
+        for row in &block.rows {
+            writer.row(row, templates);
+        }
+        let ways = ways(&mut writer, block, mask, templates);
+        for (word, old) in old {
+            let new = writer.read(word);
+            let chosen = writer.graph.push(Code::Select, mask, new, old);
+            writer.set(word, Some(chosen));
+        }
+        stored.extend(block.stored.iter().map(|&(word, _)| word));
+        let steps = block.steps + u32::from(matches!(block.end, End::Loop(_)));
+        if steps > 0 {
+            let steps = writer.graph.constant(steps);
+            let own = writer.graph.push(Code::And, mask, steps, 0);
+            taken = Some(match taken {
+                Some(taken) => writer.graph.push(Code::IAdd, taken, own, 0),
+                None => own,
+            });
+        }
+        for (way, mask) in ways {
+            let place = match way {
+                Way::Block(to) if to > number && to < blocks.end => {
+                    &mut before[(to - blocks.start) as usize]
+                }
+                _ => {
+                    match out.iter_mut().find(|(known, _)| *known == way) {
+                        Some((_, all)) => *all = writer.graph.push(Code::Or, *all, mask, 0),
+                        None => out.push((way, mask)),
+                    }
+                    continue;
+                }
+            };
+            *place = Some(match *place {
+                Some(others) => writer.graph.push(Code::Or, others, mask, 0),
+                None => mask,
+            });
+        }
+    }
+    let mut computation = writer.close(|word| stored.contains(&word));
+    let ways = out.into_iter().map(|(way, mask)| (To::Way(way), mask));
+    for (to, value) in ways.chain(taken.map(|taken| (To::Steps, taken))) {
+        computation.stores.push(Store {
+            behind: value,
+            to,
+            value,
+        });
+    }
+    computation.stores.sort_by_key(|store| store.behind);
+    computation
+}
+
+/// The words of a block that points who do not run it keep, and what they hold before it.
+fn kept(writer: &mut Writer<'_>, block: &Block) -> Vec<(u32, Id)> {
+    let kept = block.stored.iter().filter(|(_, kept)| *kept);
+    kept.map(|&(word, _)| (word, writer.read(word))).collect()
+}
+
+/// Who goes where behind a block.
+fn ways(
+    writer: &mut Writer<'_>,
+    block: &Block,
+    mask: Id,
+    templates: &mut Templates,
+) -> Vec<(Way, Id)> {
+    let (test, operands, when, target, next) = match &block.end {
+        End::Jump(way) => return vec![(*way, mask)],
+        End::Loop(to) => return vec![(Way::Block(*to), mask)],
+        End::Branch {
+            test,
+            operands,
+            when,
+            target,
+            next,
+        } => (test, operands, when, target, next),
+    };
+    let count = test.map_or(1, |op| op.arity());
+    let mut ids = Vec::with_capacity(count);
+    for operand in &operands[..count] {
+        ids.push(writer.read(operand.value));
+    }
+    let graph = &mut writer.graph;
+    let truth = match test {
+        Some(op) => {
+            let [value, ..] = templates.copy(*op, 0, &ids, graph);
+            value.expect("a row has a value")
+        }
+        None => ids[0],
+    };
+    let zero = graph.constant(0);
+    let is_false = graph.push(Code::IEq, truth, zero, 0);
+    let on_false = graph.push(Code::And, mask, is_false, 0);
+    let on_true = graph.push(Code::AndNot, is_false, mask, 0);
+    let (to_next, to_target) = match when {
+        true => (on_true, on_false),
+        false => (on_false, on_true),
+    };
+    vec![(*target, to_target), (*next, to_next)]
+}

@@ -1,0 +1,184 @@
+//! Regions: loops all of whose blocks are rows and jumps, for a native backend.
+//!
+//! Points leave a region for later steps alone. So whoever waits while it runs is behind it, as while its steps run, and what those keep is what was found
+//! for each block.
+
+use super::super::blocks::Blocks;
+use super::super::step::{Act, Place, RegionInfo, Step};
+use super::stretch::Words;
+use super::{Loader, written};
+use crate::native::{Block, End, Region, Unit, Value, Way};
+use adumbra_ir::ops::MAX_OPERANDS;
+use adumbra_ir::types::Lanes;
+use std::ops::RangeInclusive;
+
+impl Loader<'_> {
+    /// Makes regions of the outermost loops that can be one. `starts` has the first step of each block.
+    pub(super) fn find_regions(&mut self, starts: &[u32], blocks: &Blocks<'_>) {
+        let block_of = |step: usize| starts.partition_point(|&start| start as usize <= step) - 1;
+        let mut end = 0;
+        for at in 0..self.out.steps.len() {
+            if at < end || !matches!(self.out.steps[at].act, Act::Region(_)) {
+                continue;
+            }
+            let first = block_of(at);
+            let is_turn = |step: &Step| matches!(step.act, Act::Loop(to) if to == starts[first]);
+            let Some(last) = self.out.steps.iter().rposition(is_turn) else {
+                continue;
+            };
+            let range = first..=block_of(last);
+            if self.is_region(&range, &block_of) {
+                self.region(at, range, starts, blocks);
+                end = last;
+            }
+        }
+    }
+
+    /// Whether control enters these blocks at the first one alone, leaves them for later ones, and there are rows and jumps alone.
+    fn is_region(&self, range: &RangeInclusive<usize>, block_of: &impl Fn(usize) -> usize) -> bool {
+        self.out.steps.iter().enumerate().all(|(at, step)| {
+            let is_inside = range.contains(&block_of(at));
+            match step.act {
+                Act::Branch { target, .. } | Act::Jump(target) | Act::Loop(target) => {
+                    let target = block_of(target as usize);
+                    match is_inside {
+                        true => target >= *range.start(),
+                        false => target == *range.start() || !range.contains(&target),
+                    }
+                }
+                Act::Join
+                | Act::Region(_)
+                | Act::Native { .. }
+                | Act::Row { .. }
+                | Act::Cell(..)
+                | Act::Enter(_) => true,
+                _ => !is_inside,
+            }
+        })
+    }
+
+    /// The region of these blocks, whose code the step at `at` runs.
+    fn region(
+        &mut self,
+        at: usize,
+        range: RangeInclusive<usize>,
+        starts: &[u32],
+        blocks: &Blocks<'_>,
+    ) {
+        let (first, count) = (*range.start(), range.clone().count());
+        let mut words = Words::default();
+        let mut exits: Vec<u32> = Vec::new();
+        let mut open = 0;
+        let mut way = |target: u32| {
+            let block = starts.partition_point(|&start| start <= target) - 1;
+            if range.contains(&block) {
+                return Way::Block((block - first) as u32);
+            }
+            let known = exits.iter().position(|&exit| exit == target);
+            Way::Exit(known.unwrap_or_else(|| {
+                exits.push(target);
+                exits.len() - 1
+            }) as u32)
+        };
+        let mut made = Vec::with_capacity(count);
+        for block in range.clone() {
+            let end = starts
+                .get(block + 1)
+                .map_or(self.out.steps.len(), |&end| end as usize);
+            let steps = &self.out.steps[starts[block] as usize..end];
+            let rows = steps
+                .iter()
+                .filter_map(|step| self.computed(step, &mut words));
+            let rows = rows.collect();
+            let entries = steps.iter().filter_map(|step| match step.act {
+                Act::Enter(open) => Some(open),
+                _ => None,
+            });
+            open = entries.clone().fold(open, u32::max);
+            let stored = self.stored_by_block(steps, block, blocks);
+            let stored = stored.map(|(slot, kept)| (words.numbers[&Place::Own(slot)], kept));
+            let stored = stored.collect();
+            let next = starts.get(block + 1).copied().unwrap_or_default();
+            let last = steps.last().expect("a block has a step");
+            let end = match last.act {
+                Act::Jump(target) => End::Jump(way(target)),
+                Act::Loop(target) => match way(target) {
+                    Way::Block(target) => End::Loop(target),
+                    Way::Exit(_) => unreachable!("loops turn inside"),
+                },
+                Act::Branch {
+                    op, when, target, ..
+                } => {
+                    let mut operands = [Value::default(); MAX_OPERANDS];
+                    let mut places = self.out.places[last.refs as usize..].iter().copied();
+                    for operand in &mut operands[..op.map_or(1, |op| op.arity())] {
+                        *operand = words.value(&mut places, Lanes::NONE, &self.out.constants);
+                    }
+                    End::Branch {
+                        test: op,
+                        operands,
+                        when,
+                        target: way(target),
+                        next: way(next),
+                    }
+                }
+                _ => End::Jump(way(next)),
+            };
+            made.push(Block {
+                rows,
+                stored,
+                steps: entries.count() as u32,
+                end,
+            });
+        }
+        // Between two turns each block is run once at most.
+        let turn = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
+        let region = Region {
+            words: words.homes,
+            blocks: made,
+            exits: exits.len() as u32,
+        };
+        exits.extend(&starts[range]);
+        self.out.regions.push(RegionInfo {
+            unit: self.out.units.len() as u32,
+            ways: exits.into_boxed_slice(),
+            turn,
+            open,
+        });
+        self.out.units.push(Unit::Region(region));
+        let refs = self.out.places.len() as u32;
+        self.out.places.extend(words.places);
+        let step = &mut self.out.steps[at];
+        step.act = Act::Region(Some(self.out.regions.len() as u32 - 1));
+        step.refs = refs;
+    }
+
+    /// The slots that rows of a block write and that are read behind it, each with whether points that do not run keep what they have.
+    fn stored_by_block(
+        &self,
+        steps: &[Step],
+        block: usize,
+        blocks: &Blocks<'_>,
+    ) -> impl Iterator<Item = (u32, bool)> + use<> {
+        let has = |words: Option<&[u64]>, slot: u32| {
+            words.is_none_or(|words| words[slot as usize / 64] >> (slot % 64) & 1 == 1)
+        };
+        let (live, kept) = (blocks.live_out(block), blocks.kept(block));
+        let mut stored = Vec::new();
+        for step in steps {
+            if let Act::Row { pattern, .. } = step.act {
+                let places = &self.out.places[step.refs as usize..][..written(pattern)];
+                for place in places {
+                    if let Place::Own(slot) = *place
+                        && (has(live, slot) || self.in_array[slot as usize])
+                    {
+                        stored.push((slot, has(kept, slot)));
+                    }
+                }
+            }
+        }
+        stored.sort_unstable();
+        stored.dedup();
+        stored.into_iter()
+    }
+}

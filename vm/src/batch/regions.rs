@@ -1,0 +1,119 @@
+//! Loops by machine code: who enters, who comes out where, and what it takes from the budgets.
+
+use super::chunk::{Chunk, Context};
+use super::planes::Ref;
+use crate::native::Points;
+
+/// Turns of a loop that a pack takes before the engine looks after it: it asks the host for patience.
+const MAX_TURNS: u64 = 1 << 16;
+
+/// Points that a word has in sets that code reads.
+const POINTS: usize = u16::BITS as usize;
+
+/// Room for what code is told and tells.
+pub(super) struct Talk {
+    active: Box<[u16]>,
+    ways: Box<[u16]>,
+    steps: Box<[u32]>,
+}
+
+impl Talk {
+    /// For so many points, and at most so many ways.
+    pub(super) fn new(points: usize, ways: usize) -> Talk {
+        let points = if ways == 0 { 0 } else { points };
+        let words = points.div_ceil(POINTS);
+        Talk {
+            active: vec![0; words].into_boxed_slice(),
+            ways: vec![0; words * ways].into_boxed_slice(),
+            steps: vec![0; points].into_boxed_slice(),
+        }
+    }
+
+    pub(super) fn heap(&self) -> usize {
+        let Talk {
+            active,
+            ways,
+            steps,
+        } = self;
+        size_of_val(&active[..]) + size_of_val(&ways[..]) + size_of_val(&steps[..])
+    }
+}
+
+impl Chunk {
+    /// The group runs a loop by its code, as far as no budget can end, and waits behind it, or before a block of it. `false` if it has to go by the
+    /// steps.
+    ///
+    /// # Safety
+    /// The operands are those of the region's step.
+    pub(super) unsafe fn turn(
+        &mut self,
+        region: u32,
+        refs: *const Ref,
+        context: &mut Context<'_>,
+    ) -> bool {
+        let info = &self.memory.regions[region as usize];
+        let depth = (info.open as usize).saturating_add(self.depth + 2);
+        let turns = (self.account.left() / info.turn).min(MAX_TURNS);
+        let Some(kernel) = self.memory.kernel(info.unit) else {
+            return false;
+        };
+        if turns == 0 || depth > self.limits.call_depth as usize {
+            return false;
+        }
+        let lanes = self.group.lanes();
+        let Talk {
+            active,
+            ways,
+            steps,
+        } = &mut self.talk;
+        let words = lanes / POINTS;
+        for (pack, &bits) in self.group.active().iter().enumerate() {
+            for word in 0..words {
+                active[pack * words + word] = (bits >> (word * POINTS)) as u16;
+            }
+        }
+        let stride = active.len();
+        let mut points = Points {
+            active: active.as_ptr(),
+            ways: ways.as_mut_ptr(),
+            stride,
+            steps: steps.as_mut_ptr(),
+            turns,
+        };
+        let runs = &self.group.some.runs;
+        // SAFETY: the operands are asked of the caller; there is a set of all points for each way, and a number of steps for each point.
+        unsafe {
+            kernel(
+                refs,
+                runs.as_ptr(),
+                runs.len(),
+                lanes * size_of::<u32>(),
+                &raw mut points,
+            );
+        }
+        let span = self.span();
+        let talk = std::mem::replace(&mut self.talk, Talk::new(0, 0));
+        self.take_each(|point| u64::from(talk.steps[point]), context, span);
+        for way in 0..self.memory.regions[region as usize].ways.len() {
+            let set = &talk.ways[way * stride..][..stride];
+            let mut found = std::mem::take(&mut self.found);
+            found.fill(0);
+            for (pack, (found, &active)) in found.iter_mut().zip(self.group.active()).enumerate() {
+                if active != 0 {
+                    for word in 0..words {
+                        *found |= u32::from(set[pack * words + word]) << (word * POINTS);
+                    }
+                    // A host without patience has stopped the others.
+                    *found &= active;
+                }
+            }
+            if found.iter().any(|&bits| bits != 0) {
+                let step = self.memory.regions[region as usize].ways[way];
+                self.part(&found, step as usize);
+            }
+            self.found = found;
+        }
+        self.talk = talk;
+        true
+    }
+}
