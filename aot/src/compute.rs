@@ -144,7 +144,7 @@ impl<'s> Writer<'s> {
         for word in self.touched.drain(..) {
             let index = word as usize;
             let (now, before) = (self.now[index].take(), self.before[index].take());
-            let value = now.expect("it was read or written");
+            let Some(value) = now else { continue };
             if before != Some(value) && is_live(word) {
                 stores.push(Store {
                     behind: value.max(before.unwrap_or(0)),

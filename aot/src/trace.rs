@@ -4,7 +4,7 @@
 //! chosen by its mask. So short arms cost less than jumps, and values stay in registers from one block to the next. A block joins the trace before it if
 //! it is short, or if whoever is in the region passes it anyway; one that most would skip begins a trace of its own, which nobody need run.
 
-use crate::compute::{Computation, Store, To, Writer};
+use crate::compute::{Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id};
 use crate::template::Templates;
 use adumbra_vm::native::{Block, End, Region, Way};
@@ -82,10 +82,14 @@ fn trace(region: &Region, blocks: Range<u32>, templates: &mut Templates) -> Comp
         // Whom nobody sends, nobody runs.
         let Some(mask) = before[index] else { continue };
         let old = kept(&mut writer, block);
+        let local = local(&writer, block);
         for row in &block.rows {
             writer.row(row, templates);
         }
         let ways = ways(&mut writer, block, mask, templates);
+        for (word, old) in local {
+            writer.now[word as usize] = old;
+        }
         for (word, old) in old {
             let new = writer.read(word);
             let chosen = writer.graph.push(Code::Select, mask, new, old);
@@ -137,6 +141,16 @@ fn trace(region: &Region, blocks: Range<u32>, templates: &mut Templates) -> Comp
 fn kept(writer: &mut Writer<'_>, block: &Block) -> Vec<(u32, Id)> {
     let kept = block.stored.iter().filter(|(_, kept)| *kept);
     kept.map(|&(word, _)| (word, writer.read(word))).collect()
+}
+
+/// The words that a block writes for itself alone, and what they hold before it: those who pass it by may want that.
+fn local(writer: &Writer<'_>, block: &Block) -> Vec<(u32, Option<Id>)> {
+    let written = block.rows.iter().flat_map(|row| words(&row.result));
+    let is_stored = |word: u32| block.stored.iter().any(|&(stored, _)| stored == word);
+    written
+        .filter(|&word| !is_stored(word))
+        .map(|word| (word, writer.now[word as usize]))
+        .collect()
 }
 
 /// Who goes where behind a block.
