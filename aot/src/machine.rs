@@ -22,8 +22,10 @@ pub(crate) trait Machine: Sized {
 
     /// Bytes of a vector.
     const VECTOR: i32;
-    /// Vectors that a kernel computes at once.
+    /// Vectors that the kernel of a stretch computes at once: at most 16 points.
     const FLIGHT: usize;
+    /// Vectors that the kernel of a region computes at once: 32 points. A turn of a loop waits for itself, so more of them pay.
+    const TURN_FLIGHT: usize;
     /// Vector registers that may hold values, from the first one on.
     const REGISTERS: u8;
     /// Vector registers that are free; instructions use them for operands that are in none.

@@ -83,7 +83,7 @@ pub enum Way {
 pub struct Points {
     /// Who runs.
     pub active: *const u16,
-    /// Who leaves by each exit, and then who is left before each block: of all words of packs that ran.
+    /// Who leaves by each exit, and then who is left before each block: of all groups of 32 points.
     pub ways: *mut u16,
     /// Words from one way's set to the next.
     pub stride: usize,

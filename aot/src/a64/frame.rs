@@ -76,6 +76,7 @@ impl Machine for A64 {
     const RETURN: i32 = 0;
     const SATURATES: bool = true;
     const SETS: bool = false;
+    const TURN_FLIGHT: usize = 8;
 
     fn new() -> A64 {
         let mut asm = VecAssembler::new(0);

@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
 pub(super) struct Frame {
     pub(super) size: i32,
+    /// Vectors at once.
+    pub(super) flight: usize,
     /// Where the cell of each word is copied to.
     cells: FxHashMap<u32, i32>,
     /// What a region knows of points.
@@ -22,6 +24,7 @@ impl Frame {
     pub(super) fn of<'g, M: Machine>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
         templates: &Templates,
+        flight: usize,
     ) -> Frame {
         let detours = (computations.clone()).flat_map(|own| &own.graph.detours);
         let given = detours.map(|detour| templates.routines[detour.routine as usize].0.params());
@@ -37,6 +40,7 @@ impl Frame {
         }
         Frame {
             size,
+            flight,
             cells,
             crowds: Crowds::default(),
         }
@@ -50,7 +54,7 @@ impl Frame {
     /// Room for so many masks or numbers of all points at hand.
     pub(super) fn room<M: Machine>(&mut self, count: usize) -> i32 {
         let at = self.size;
-        self.size += (count * M::FLIGHT) as i32 * M::VECTOR;
+        self.size += (count * self.flight) as i32 * M::VECTOR;
         at
     }
 }
@@ -58,7 +62,7 @@ impl Frame {
 impl<M: Machine> Emitter<M> {
     /// Writes the kernel of a stretch; says where it begins.
     pub(super) fn stretch(&mut self, segments: &[Computation], templates: &Templates) -> usize {
-        let mut frame = Frame::of::<M>(segments.iter(), templates);
+        let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
         let cells = frame.take_cells();
         let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);
         let (start, runs) = self.begin(&frame, &cells);
@@ -84,7 +88,7 @@ impl<M: Machine> Emitter<M> {
         let mut most = 0;
         let bodies = computations.map(|Computation { graph, stores }| {
             let live = graph.live(stores.iter().map(|store| store.value));
-            let places = Places::find(graph, &live, stores, M::FLIGHT, self.registers);
+            let places = Places::find(graph, &live, stores, frame.flight, self.registers);
             most = most.max(places.slots);
             Body {
                 graph,
@@ -143,7 +147,7 @@ impl<M: Machine> Emitter<M> {
         let mut pending = stores.iter().peekable();
         for id in 0..body.graph.nodes.len() as Id {
             if body.live[id as usize] {
-                for vector in 0..M::FLIGHT {
+                for vector in 0..body.places.flight {
                     self.node(body, id, vector);
                 }
             }
@@ -157,7 +161,7 @@ impl<M: Machine> Emitter<M> {
         if let To::Word(word) = store.to {
             self.machine.plane(word);
         }
-        for vector in 0..M::FLIGHT {
+        for vector in 0..body.places.flight {
             let value = self.operand(body, store.value, vector);
             match store.to {
                 To::Word(_) => {

@@ -21,13 +21,13 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> usize {
         let computations = || traces.iter().map(|trace| &trace.computation);
-        let mut frame = Frame::of::<M>(computations(), templates);
+        let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT);
         let count = region.exits as usize + region.blocks.len();
         let crowds = Crowds {
             active: frame.room::<M>(1),
             ways: frame.room::<M>(count),
             exits: region.exits,
-            stride: M::FLIGHT as i32 * M::VECTOR,
+            stride: M::TURN_FLIGHT as i32 * M::VECTOR,
             steps: frame.room::<M>(1),
         };
         let turns = frame.room::<M>(1);
@@ -71,7 +71,7 @@ impl<M: Machine> Emitter<M> {
         let [scratch, _] = M::SCRATCH;
         let zero = Operand::Constant(self.machine.constant(0));
         self.machine.load(scratch, zero);
-        for vector in 0..M::FLIGHT as i32 {
+        for vector in 0..M::TURN_FLIGHT as i32 {
             for way in 0..count as i32 {
                 let at = crowds.ways + way * crowds.stride + vector * M::VECTOR;
                 self.machine.store(at, scratch);
@@ -79,7 +79,7 @@ impl<M: Machine> Emitter<M> {
             self.machine
                 .store(crowds.steps + vector * M::VECTOR, scratch);
         }
-        for vector in 0..M::FLIGHT {
+        for vector in 0..M::TURN_FLIGHT {
             self.machine.load_active(scratch, vector);
             let at = crowds.way(Way::Block(0)) + vector as i32 * M::VECTOR;
             self.machine.store(at, scratch);
@@ -92,7 +92,7 @@ impl<M: Machine> Emitter<M> {
         let way = crowds.way(Way::Block(block));
         let at = |vector: usize| Operand::Frame(way + vector as i32 * M::VECTOR);
         self.machine.load(first, at(0));
-        for vector in 1..M::FLIGHT {
+        for vector in 1..M::TURN_FLIGHT {
             let so_far = Operand::Register(first);
             self.machine.two(Code::Or, first, so_far, at(vector));
         }
@@ -102,7 +102,7 @@ impl<M: Machine> Emitter<M> {
         self.machine.bind(some);
         let zero = Operand::Constant(self.machine.constant(0));
         self.machine.load(second, zero);
-        for vector in 0..M::FLIGHT {
+        for vector in 0..M::TURN_FLIGHT {
             self.machine.load(first, at(vector));
             self.machine
                 .store(crowds.active + vector as i32 * M::VECTOR, first);
@@ -113,7 +113,7 @@ impl<M: Machine> Emitter<M> {
     /// Tells who goes which way, and what each took.
     fn tell(&mut self, crowds: &Crowds, count: usize) {
         let [scratch, _] = M::SCRATCH;
-        for vector in 0..M::FLIGHT {
+        for vector in 0..M::TURN_FLIGHT {
             let at = crowds.steps + vector as i32 * M::VECTOR;
             self.machine.load(scratch, Operand::Frame(at));
             self.machine.store_steps(scratch, vector);

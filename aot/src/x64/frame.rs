@@ -13,8 +13,10 @@ use std::mem::offset_of;
 /// Bytes of a plane, for each byte of a set of points: a power of two.
 const PER_SET: i8 = 5;
 
-/// Numbers of general registers.
-const EAX: u8 = 0;
+/// Vectors whose points a word of a set has.
+const PER_WORD: usize = 2;
+
+/// The number of a general register.
 const EDX: u8 = 2;
 
 /// `vmovmskps` of eight lanes, written out: the assembler wants a general register as wide as the vector. VEX.256.0F.WIG 50 /r in Intel's manual, volume 2.
@@ -31,6 +33,7 @@ impl Machine for X64 {
 
     const VECTOR: i32 = VECTOR;
     const FLIGHT: usize = 2;
+    const TURN_FLIGHT: usize = 4;
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 8;
@@ -204,14 +207,14 @@ impl Machine for X64 {
     fn load_active(&mut self, to: u8, vector: usize) {
         let asm = &mut self.asm;
         let bits = &mut self.bits;
-        let bits = bits.get_or_insert_with(|| [(); X64::FLIGHT].map(|()| asm.new_dynamic_label()));
-        let bits = bits[vector];
+        let bits = bits.get_or_insert_with(|| [(); PER_WORD].map(|()| asm.new_dynamic_label()));
+        let (bits, at) = (bits[vector % PER_WORD], 2 * (vector / PER_WORD) as i32);
         dynasm!(self.asm
             ; .arch x64
             ; mov rax, r8
             ; shr rax, PER_SET
             ; add rax, [rbx + offset_of!(Points, active) as i32]
-            ; movzx eax, WORD [rax]
+            ; movzx eax, WORD [rax + at]
             ; vmovd Rx(to), eax
             ; vpbroadcastd Ry(to), Rx(to)
             ; vpand Ry(to), Ry(to), [=>bits]
@@ -241,7 +244,7 @@ impl Machine for X64 {
     }
 
     fn store_sets(&mut self, at: i32, ways: usize) {
-        let [first, second] = SCRATCH;
+        let [scratch, _] = SCRATCH;
         dynasm!(self.asm
             ; .arch x64
             ; push rdx
@@ -255,18 +258,15 @@ impl Machine for X64 {
         // Two words more are on the stack.
         let pushed = 2 * size_of::<u64>() as i32;
         for way in 0..ways as i32 {
-            let at = at + 2 * way * VECTOR + pushed;
-            self.load(first, Operand::Frame(at));
-            self.load(second, Operand::Frame(at + VECTOR));
-            sign_bits(&mut self.asm, EAX, first);
-            sign_bits(&mut self.asm, EDX, second);
-            dynasm!(self.asm
-                ; .arch x64
-                ; shl edx, 8
-                ; or eax, edx
-                ; mov [r11], ax
-                ; add r11, rcx
-            );
+            dynasm!(self.asm; .arch x64; xor eax, eax);
+            // The last vector's points become the highest bits.
+            for vector in (0..X64::TURN_FLIGHT as i32).rev() {
+                let vectors = way * X64::TURN_FLIGHT as i32 + vector;
+                self.load(scratch, Operand::Frame(at + vectors * VECTOR + pushed));
+                sign_bits(&mut self.asm, EDX, scratch);
+                dynasm!(self.asm; .arch x64; shl eax, 8; or eax, edx);
+            }
+            dynasm!(self.asm; .arch x64; mov [r11], eax; add r11, rcx);
         }
         dynasm!(self.asm; .arch x64; pop rcx; pop rdx);
     }

@@ -35,7 +35,7 @@ pub(crate) struct X64 {
     pool: FxHashMap<u32, DynamicLabel>,
     constants: Vec<(u32, DynamicLabel)>,
     tables: Vec<(&'static [u32], DynamicLabel)>,
-    /// The bits of the points at hand, each in its lane, vector by vector; once somebody asks for them.
+    /// The bits of the points at hand, each in its lane, as a word of a set has them; once somebody asks for them.
     bits: Option<[DynamicLabel; 2]>,
     /// What is called.
     calls: Vec<(CallOut, DynamicLabel)>,

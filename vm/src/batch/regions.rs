@@ -1,6 +1,7 @@
 //! Loops by machine code: who enters, who comes out where, and what it takes from the budgets.
 
 use super::chunk::{Chunk, Context};
+use super::group::Run;
 use super::planes::Ref;
 use crate::native::Points;
 
@@ -9,6 +10,9 @@ const MAX_TURNS: u64 = 1 << 16;
 
 /// Points that a word has in sets that code reads.
 const POINTS: usize = u16::BITS as usize;
+
+/// Points that the code of a region computes at once. Planes reach as far as whole such groups do.
+pub(super) const AT_ONCE: usize = 32;
 
 /// Room for what code is told and tells.
 pub(super) struct Talk {
@@ -20,7 +24,11 @@ pub(super) struct Talk {
 impl Talk {
     /// For so many points, and at most so many ways.
     pub(super) fn new(points: usize, ways: usize) -> Talk {
-        let points = if ways == 0 { 0 } else { points };
+        let points = if ways == 0 {
+            0
+        } else {
+            points.next_multiple_of(AT_ONCE)
+        };
         let words = points.div_ceil(POINTS);
         Talk {
             active: vec![0; words].into_boxed_slice(),
@@ -57,7 +65,8 @@ impl Chunk {
         let Some(kernel) = self.memory.kernel(info.unit) else {
             return false;
         };
-        if turns == 0 || depth > self.limits.call_depth as usize {
+        // While all go together, steps are as good, and what one pack computes does not wait for its own last turn.
+        if self.group.is_everyone() || turns == 0 || depth > self.limits.call_depth as usize {
             return false;
         }
         let lanes = self.group.lanes();
@@ -67,6 +76,7 @@ impl Chunk {
             steps,
         } = &mut self.talk;
         let words = lanes / POINTS;
+        active.fill(0);
         for (pack, &bits) in self.group.active().iter().enumerate() {
             for word in 0..words {
                 active[pack * words + word] = (bits >> (word * POINTS)) as u16;
@@ -80,13 +90,18 @@ impl Chunk {
             steps: steps.as_mut_ptr(),
             turns,
         };
-        let runs = &self.group.some.runs;
-        // SAFETY: the operands are asked of the caller; there is a set of all points for each way, and a number of steps for each point.
+        // Where nobody runs, nothing is written.
+        let run = Run {
+            packs: self.group.packs() as u32,
+            ..Run::FIRST
+        };
+        // SAFETY: the operands are asked of the caller; there is a set of all points for each way, and a number of steps for each point of whole groups; planes, the
+        // host's too, reach as far (`Memory::begin`).
         unsafe {
             kernel(
                 refs,
-                runs.as_ptr(),
-                runs.len(),
+                &raw const run,
+                1,
                 lanes * size_of::<u32>(),
                 &raw mut points,
             );
