@@ -54,27 +54,31 @@ impl Named for adumbra_ir::module::Output {
     }
 }
 
-/// The scalars before what a path names, which is to be of that type. A path is a name, or a name and members of structs: `ray.origin`.
+/// The scalars before what a path names, and its type; `None` if it leads nowhere. A path is a name, or a name and members of structs: `ray.origin`.
+pub(crate) fn find<'v>(values: &'v [impl Named], path: &str) -> Option<(usize, &'v Type)> {
+    let mut steps = path.split('.');
+    let name = steps.next().unwrap_or_default();
+    let at = values.iter().position(|value| value.named().0 == name)?;
+    let before = values[..at].iter().map(|value| value.named().1);
+    let mut start: usize = before.map(Type::scalar_count).sum();
+    let mut ty = values[at].named().1;
+    for step in steps {
+        let Type::Struct(whole) = ty else {
+            return None;
+        };
+        let (before, member) = whole.member(step)?;
+        start += before;
+        ty = member;
+    }
+    Some((start, ty))
+}
+
+/// The scalars before what a path names, which is to be of that type.
 ///
 /// # Errors
 /// If it leads nowhere, or to another type.
 pub(crate) fn place(values: &[impl Named], path: &str, ty: &Type) -> Result<usize, AccessError> {
-    let unknown = || AccessError::Unknown(path.to_owned());
-    let mut steps = path.split('.');
-    let name = steps.next().unwrap_or_default();
-    let at = values.iter().position(|value| value.named().0 == name);
-    let at = at.ok_or_else(unknown)?;
-    let before = values[..at].iter().map(|value| value.named().1);
-    let mut start: usize = before.map(Type::scalar_count).sum();
-    let mut has = values[at].named().1;
-    for step in steps {
-        let Type::Struct(whole) = has else {
-            return Err(unknown());
-        };
-        let (before, member) = whole.member(step).ok_or_else(unknown)?;
-        start += before;
-        has = member;
-    }
+    let (start, has) = find(values, path).ok_or_else(|| AccessError::Unknown(path.to_owned()))?;
     if has != ty {
         return Err(AccessError::Type {
             name: path.to_owned(),

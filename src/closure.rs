@@ -5,7 +5,7 @@
 
 use crate::value::{HostValue, HumanFloat, JsonFloat, View};
 use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
-use adumbra_ir::module::ClosureShape;
+use adumbra_ir::module::{ClosureId, ClosureShape};
 use adumbra_ir::{Scalar, Type};
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -55,20 +55,32 @@ pub enum Closure<'a> {
 pub struct ClosureLeaf<'a> {
     /// The leaf itself as a tree, to find what its arguments stand for.
     tree: ClosureView<'a>,
-    shape: &'a ClosureShape,
+    shape: ClosureId,
     words: &'a [u32],
 }
 
 impl<'a> ClosureLeaf<'a> {
     /// The name in `make_closure<name>`.
     pub fn name(&self) -> &'a str {
-        &self.shape.name
+        &self.tree.shapes[self.shape.index()].name
+    }
+
+    /// Which of [`Program::closures`](crate::Program::closures) it is.
+    pub fn shape(&self) -> usize {
+        self.shape.index()
+    }
+
+    /// The scalars of all arguments, in order: a float by its bits, a closure by its [number](ClosureView::number), a resource by its position among
+    /// [`Program::resources`](crate::Program::resources).
+    pub fn words(&self) -> &'a [u32] {
+        self.words
     }
 
     /// The arguments, typed as written.
     pub fn args(&self) -> impl Iterator<Item = View<'a>> + use<'a> {
         let mut rest = self.words;
-        self.shape.params.iter().map(move |ty| {
+        let params = self.tree.shapes[self.shape.index()].params.iter();
+        params.map(move |ty| {
             let (words, others) = rest.split_at(ty.scalar_count());
             rest = others;
             View::new(ty, words)
@@ -166,13 +178,34 @@ enum Left<'a> {
 }
 
 impl<'a> ClosureView<'a> {
+    /// What names the tree among those of its evaluation, so that hosts that cannot keep references find it again: equal numbers are the same tree, 0 is
+    /// the empty closure. It is also the word of an output or argument of type closure.
+    ///
+    /// ```
+    /// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let text = "shader s(out closure c) { closure half = 0.5 * make_closure<glow>(); c = half + half; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    ///
+    /// let root = evaluator.numbered_closure(evaluator.words()[0]);
+    /// let Some(Closure::Add(a, b)) = root.closure() else { panic!() };
+    /// assert_eq!(a.number(), b.number());
+    /// assert_eq!(evaluator.numbered_closure(a.number()).text()?, "0.5 * glow()");
+    /// assert!(evaluator.numbered_closure(99).closure().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn number(&self) -> u32 {
+        self.root.word()
+    }
+
     /// What it consists of; `None` for the empty closure.
     pub fn closure(&self) -> Option<Closure<'a>> {
         let at = |root| ClosureView { root, ..*self };
         Some(match self.arena.node(self.root)? {
             ClosureNode::Leaf { shape, args } => Closure::Leaf(ClosureLeaf {
                 tree: *self,
-                shape: &self.shapes[shape.index()],
+                shape,
                 words: self.arena.args(args),
             }),
             ClosureNode::Add(a, b) => Closure::Add(at(a), at(b)),
@@ -287,7 +320,6 @@ fn scaled<'a>(closure: ClosureView<'a>, left: &mut Vec<Left<'a>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adumbra_ir::module::ClosureId;
 
     fn shapes() -> Vec<ClosureShape> {
         let shape = |name: &str, params| ClosureShape {

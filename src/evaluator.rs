@@ -439,7 +439,7 @@ impl Evaluator {
     /// # Panics
     /// If the slot was found in a program with other outputs.
     pub fn closure(&self, slot: ClosureSlot) -> ClosureView<'_> {
-        self.closure_at(self.words()[3 * slot.scalars(self.signature)])
+        self.numbered_closure(self.words()[3 * slot.scalars(self.signature)])
     }
 
     /// The output that stands behind so many scalars.
@@ -462,14 +462,15 @@ impl Evaluator {
         }
     }
 
-    fn closure_at(&self, root: u32) -> ClosureView<'_> {
+    /// A closure of the last evaluation by its [number](ClosureView::number); one that there is not is empty.
+    pub fn numbered_closure(&self, number: u32) -> ClosureView<'_> {
         let interface = self.instance().program().interface();
         let arena = self.arena();
         ClosureView {
             arena,
             shapes: &interface.closures,
             resources: &interface.resources,
-            root: ClosureRef::from_word(root),
+            root: ClosureRef::from_word(number),
         }
     }
 

@@ -55,9 +55,11 @@ mod differences;
 mod dual;
 mod entry;
 mod evaluator;
+mod floats;
 mod globals;
 mod group;
 mod includes;
+mod interface;
 mod origins;
 mod program;
 mod registry;
@@ -79,7 +81,7 @@ pub use adumbra_ir::host::{
 };
 pub use adumbra_ir::message::Message;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
-pub use adumbra_ir::module::{Input, MessageId, Output, TextureId};
+pub use adumbra_ir::module::{ClosureShape, Input, MessageId, Output, TextureId};
 pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
 pub use adumbra_ir::passes::{AtDivergence, Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::quad::{Corner, Quad};
@@ -101,12 +103,14 @@ pub use evaluator::{
     Engine, Evaluator, NoEngine, NoTextures, OutputView, ParkedPoint, TooManyParked,
     WrongEvaluator, fault_finding,
 };
+pub use floats::in_standard_mode;
 pub use globals::{
     Flag, GlobalMember, GlobalValue, Globals, GlobalsLayout, LayoutError, Member, MemberVisitor,
     PointGlobals, ShaderGlobals,
 };
 pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
+pub use interface::JsonInterface;
 pub use origins::{nan_origins, nan_origins_in_quad};
 pub use program::{CannotFold, Instance, Program};
 pub use registry::{ClosureRegistry, RegistryError};

@@ -1,6 +1,6 @@
 //! A compiled shader, and a shader with its inputs set: what threads share.
 
-use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Signature, Slot, place};
+use crate::access::{AccessError, InputSlot, Signature, place};
 use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
 use crate::sources::Sources;
@@ -8,16 +8,16 @@ use crate::stats::{Memory, NativeStats, Phases, Stats, micros};
 use crate::value::{HostValue, View};
 use adumbra_aot::Native;
 use adumbra_ir::memory::Heap;
-use adumbra_ir::module::{Input, Message, Output};
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::text::{self, Spans};
-use adumbra_ir::{Code, Diagnostic, Module, Scalar, Span, Type};
+use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::Bytecode;
 use adumbra_vm::bytecode::{Interface, Opcode};
 use std::sync::{Arc, OnceLock};
 
 mod fold;
+mod interface;
 
 pub use fold::CannotFold;
 
@@ -170,110 +170,6 @@ impl Program {
         code.any(|i| {
             matches!(i.opcode, Opcode::Global(_)) && words.contains(&(i.words[1] as usize))
         })
-    }
-
-    /// What the host may set, in order.
-    ///
-    /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Sources};
-    /// let text = r#"shader s(float gain = 0.5 <<< label = "Gain", min = 0, max = 1.5, slider >>>, out float o) { o = gain; }"#;
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
-    /// let gain = &program.inputs()[0];
-    /// assert_eq!((gain.name.as_str(), gain.default[0]), ("gain", 0.5_f32.to_bits()));
-    /// assert_eq!(gain.says("label").and_then(|label| label.as_text()), Some("Gain"));
-    /// assert_eq!(gain.says("max").and_then(|max| max.as_number()), Some(1.5));
-    /// assert_eq!(gain.says("slider").and_then(|slider| slider.as_bool()), Some(true));
-    /// assert_eq!(gain.says("unit"), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn inputs(&self) -> &[Input] {
-        &self.interface().inputs
-    }
-
-    /// What comes out, in order.
-    pub fn outputs(&self) -> &[Output] {
-        &self.interface().outputs
-    }
-
-    /// Where an input stands, for hosts that set it often: by its name, or by a path to a member of a struct, as in `ray.origin`.
-    ///
-    /// # Errors
-    /// If there is no such input or it has another type.
-    pub fn input_slot<T: HostValue>(&self, path: &str) -> Result<InputSlot<T>, AccessError> {
-        Slot::find(self.inputs(), path)
-    }
-
-    /// Where an output stands, for hosts that read it at every point: by its name, or by a path to a member of a struct, as in `ray.origin`.
-    ///
-    /// ```
-    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
-    /// let text = "struct hit { float t; int id; }; shader s(float x, out hit h) { h.t = 2 * x; h.id = 7; }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
-    /// let (x, t) = (program.input_slot::<f32>("x")?, program.output_slot::<f32>("h.t")?);
-    /// let globals = Globals::new(program.globals());
-    /// let mut instance = Instance::new(&program);
-    /// for value in [1.0, 2.0] {
-    ///     instance.write(x, value);
-    ///     let mut evaluator = Evaluator::new(&instance);
-    ///     evaluator.evaluate(&globals, &mut NoTextures);
-    ///     assert_eq!(evaluator.read(t).value, 2.0 * value);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If there is no such output or it has another type.
-    pub fn output_slot<T: HostValue>(&self, path: &str) -> Result<OutputSlot<T>, AccessError> {
-        Slot::find(self.outputs(), path)
-    }
-
-    /// Where an output of type closure stands.
-    ///
-    /// ```
-    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
-    /// let text = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
-    /// let slot = program.closure_slot("c")?;
-    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
-    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-    /// assert_eq!(evaluator.closure(slot).text()?, "glow(2.0)");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If there is no such output or it has another type.
-    pub fn closure_slot(&self, name: &str) -> Result<ClosureSlot, AccessError> {
-        Slot::of_type(self.outputs(), name, &Type::Scalar(Scalar::Closure))
-    }
-
-    /// Names of the textures that requests refer to.
-    pub fn textures(&self) -> &[String] {
-        &self.interface().textures
-    }
-
-    /// The messages that its points may give, by the numbers that [`Host::message`](crate::Host::message) is told.
-    ///
-    /// ```
-    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, MessageId, Program, SampleRequest, Sampled, Sources};
-    /// let text = "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
-    ///
-    /// struct Log<'p>(&'p Program, String);
-    /// impl Host for Log<'_> {
-    ///     fn sample(&mut self, _: &SampleRequest) -> Sampled {
-    ///         Sampled::Ready([1.0; 4])
-    ///     }
-    ///     fn message(&mut self, message: MessageId, args: &[u32]) {
-    ///         self.1 += &self.0.messages()[message.index()].text(args);
-    ///     }
-    /// }
-    /// let mut log = Log(&program, String::new());
-    /// Evaluator::new(&Instance::new(&program)).evaluate(&Globals::new(program.globals()), &mut log);
-    /// assert_eq!(log.1, "n is 2\n");
-    /// # Ok::<(), adumbra::Findings>(())
-    /// ```
-    pub fn messages(&self) -> &[Message] {
-        &self.interface().messages
     }
 
     /// Bytes that it takes in memory, its own included: the intermediate representation, bytecode, texts, warnings. Of what it shares with

@@ -140,6 +140,54 @@ impl<'a> BatchGlobals<'a> {
         Ok(())
     }
 
+    /// Sets one word of the layout, the same for all points.
+    ///
+    /// # Panics
+    /// If the layout has no such word.
+    pub fn same_word(&mut self, word: usize, value: u32) {
+        self.sources[word] = Source::Same(value);
+    }
+
+    /// Sets one word of the layout, counted as its members' offsets are but in words, from a plane of the host: what [`plane`](BatchGlobals::plane) does
+    /// without looking for a name. With [`without_planes`](BatchGlobals::without_planes) one such memory serves planes that come and go.
+    ///
+    /// ```
+    /// use adumbra::*;
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let program = Compiler::new(layout).compile(&Sources::new("s.adu", "shader s(out float o) { o = 2 * global_value<x>; }"))?;
+    /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
+    /// let word = program.globals().member("x").unwrap().value_offset() / 4;
+    ///
+    /// let mut kept = BatchGlobals::new(program.globals());
+    /// for tile in 0..4 {
+    ///     let x = [tile as f32, tile as f32 + 0.5];
+    ///     let mut globals = kept;
+    ///     globals.plane_word(word, &x, 1);
+    ///     evaluator.evaluate(&globals, 0, 2, &mut NoTextures);
+    ///     assert_eq!(evaluator.get::<f32>("o", 1)?.value, 2.0 * x[1]);
+    ///     kept = globals.without_planes();
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the layout has no such word.
+    pub fn plane_word<W: Words>(&mut self, word: usize, words: &'a [W], stride: usize) {
+        self.sources[word] = Source::Plane {
+            words: as_words(words),
+            stride,
+        };
+    }
+
+    /// All members zero at all points again, and no plane borrowed, in the same memory.
+    pub fn without_planes(self) -> BatchGlobals<'static> {
+        let sources = self.sources.into_iter();
+        BatchGlobals {
+            layout: self.layout,
+            sources: sources.map(|_| Source::Same(0)).collect(),
+        }
+    }
+
     /// Sets value, ddx or ddy of one scalar of a member from a plane of the host: that of the first point, then every `stride`th one. Floats go
     /// as `f32`, ints as `i32`, uints and bools (0 or 1) as `u32`.
     ///
@@ -160,10 +208,7 @@ impl<'a> BatchGlobals<'a> {
         if !range.contains(&word) {
             return Err(unknown());
         }
-        self.sources[word] = Source::Plane {
-            words: as_words(words),
-            stride,
-        };
+        self.plane_word(word, words, stride);
         Ok(())
     }
 }

@@ -350,12 +350,17 @@ impl BatchEvaluator {
     /// If the slot was found in a program with other outputs, or there is no such point.
     pub fn closure(&self, slot: ClosureSlot, point: usize) -> ClosureView<'_> {
         let scalar = slot.scalars(self.signature);
+        self.numbered_closure(self.machine.output(scalar, 0, point), point)
+    }
+
+    /// A closure of a point of the last evaluation by its [number](ClosureView::number); one that there is not is empty.
+    pub fn numbered_closure(&self, number: u32, point: usize) -> ClosureView<'_> {
         let interface = self.instance().program().interface();
         ClosureView {
             arena: self.machine.closures(point),
             shapes: &interface.closures,
             resources: &interface.resources,
-            root: ClosureRef::from_word(self.machine.output(scalar, 0, point)),
+            root: ClosureRef::from_word(number),
         }
     }
 

@@ -30,7 +30,7 @@ enum Shown<'a> {
 }
 
 /// In JSON, as the language writes it.
-pub fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ty)
 }
 

@@ -1,0 +1,484 @@
+//! Evaluation of many points at once.
+
+use crate::batch_globals::AdumbraBatchGlobals;
+use crate::closure::{self, AdumbraClosure};
+use crate::evaluator::tell_outcome;
+use crate::findings::{AdumbraFindings, of_faults, tell};
+use crate::guard::{Result, guard, lock};
+use crate::host::{AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, Rows, texel};
+use crate::instance::AdumbraInstance;
+use crate::options::{AdumbraLimits, limits, part};
+use crate::parked::{AdumbraParkedPoint, park};
+use crate::pointer::{
+    self, fill, free_unlocked, give, handle, optional_name, out, room, shared, wanted,
+};
+use crate::prefixed::{self, Prefixed, read_or_usual};
+use crate::status::AdumbraStatus;
+use adumbra::{BatchEvaluator, BatchSetup, MAX_WIDTH, Program, SimdLevel};
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Arc, Mutex};
+
+/// How a batch evaluator is to be. Zero everywhere is the usual.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraBatchOptions {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// The most points at once, up to 1024; 0 for what suits the program.
+    pub width: u32,
+    /// What bounds each point; may be NULL.
+    pub limits: *const AdumbraLimits,
+    /// `baseline`, `avx2` or `avx512`; NULL for what the environment names in `ADUMBRA_SIMD`, else the best.
+    pub simd: *const c_char,
+    /// Names of globals whose values are the same for all points of a call.
+    pub uniform: *const *const c_char,
+    /// How many these are.
+    pub uniform_count: usize,
+}
+
+// SAFETY: numbers and pointers, of which zeros are some.
+unsafe impl Prefixed for AdumbraBatchOptions {}
+
+/// One thread's means to evaluate an instance at hundreds of points at once. Each shows, to the bit, what it shows alone. What came out can be read until
+/// the next evaluation.
+#[derive(Debug)]
+pub struct AdumbraBatchEvaluator {
+    inside: Mutex<Inside>,
+}
+
+#[derive(Debug)]
+struct Inside {
+    evaluator: BatchEvaluator,
+    program: Arc<Program>,
+    rows: Rows,
+    /// The number of the first point of the last evaluation in its batch.
+    first: usize,
+    /// Which of its points were evaluated for their neighbours alone.
+    helpers: Vec<bool>,
+}
+
+impl Inside {
+    /// # Errors
+    /// If the last evaluation had no such point.
+    fn check(&self, point: usize) -> Result {
+        match point < self.evaluator.outcomes().len() {
+            true => Ok(()),
+            false => Err(AdumbraStatus::Index),
+        }
+    }
+
+    /// What a point asks that waits.
+    fn request(&self, point: usize) -> Result<AdumbraSampleRequest> {
+        self.check(point)?;
+        let mut waiting = self.evaluator.waiting();
+        let asked = waiting.find(|(waits, _)| *waits == point);
+        let (_, request) = asked.ok_or(AdumbraStatus::NotWaiting)?;
+        let is_helper = self.helpers.get(point).is_some_and(|&helper| helper);
+        Ok(AdumbraSampleRequest::new(
+            request,
+            self.first + point,
+            is_helper,
+        ))
+    }
+}
+
+/// # Safety
+/// Names and limits are the caller's, by the contract of the crate.
+unsafe fn setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
+    let width = options.width as usize;
+    if width > MAX_WIDTH {
+        return Err(AdumbraStatus::Size);
+    }
+    // SAFETY: as promised.
+    let (limits, simd, uniform) = unsafe {
+        let names = pointer::values(options.uniform, options.uniform_count)?.iter();
+        let names = names.map(|&name| Ok(pointer::name(name)?.to_owned()));
+        (
+            limits(options.limits)?,
+            optional_name(options.simd)?,
+            names.collect::<Result<_>>()?,
+        )
+    };
+    let named = |name| SimdLevel::from_name(name).ok_or(AdumbraStatus::Unavailable);
+    Ok(BatchSetup {
+        limits,
+        width: (width > 0).then_some(width),
+        simd: simd.map(named).transpose()?,
+        uniform,
+    })
+}
+
+/// Makes a batch evaluator; `options` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_new(
+    instance: *const AdumbraInstance,
+    options: *const AdumbraBatchOptions,
+    evaluator: *mut *mut AdumbraBatchEvaluator,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, instance, setup) = unsafe {
+            let (to, options) = (handle(evaluator)?, read_or_usual(options)?);
+            (to, shared(instance)?, setup(&options)?)
+        };
+        let instance = instance.get()?;
+        let layout = instance.program().globals();
+        if setup
+            .uniform
+            .iter()
+            .any(|name| layout.member(name).is_none())
+        {
+            return Err(AdumbraStatus::UnknownName);
+        }
+        let evaluator = BatchEvaluator::with(&instance, &setup);
+        let inside = Inside {
+            evaluator: evaluator.map_err(|_| AdumbraStatus::Unavailable)?,
+            program: instance.program().clone(),
+            rows: Rows::default(),
+            first: 0,
+            helpers: Vec::new(),
+        };
+        let inside = Mutex::new(inside);
+        give(to, AdumbraBatchEvaluator { inside });
+        Ok(())
+    })
+}
+
+/// The most points that one evaluation may have.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_width(
+    evaluator: *const AdumbraBatchEvaluator,
+    width: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, width) = unsafe { (shared(evaluator)?, out(width)?) };
+        width.write(lock(&evaluator.inside)?.evaluator.width());
+        Ok(())
+    })
+}
+
+/// The name of the instructions that it uses, which lives for ever.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
+    evaluator: *const AdumbraBatchEvaluator,
+    name: *mut *const c_char,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, name) = unsafe { (shared(evaluator)?, out(name)?) };
+        let text: &CStr = match lock(&evaluator.inside)?.evaluator.simd() {
+            SimdLevel::Baseline => c"baseline",
+            SimdLevel::Avx2 => c"avx2",
+            SimdLevel::Avx512 => c"avx512",
+        };
+        name.write(text.as_ptr());
+        Ok(())
+    })
+}
+
+/// Evaluates points `first` to `first + points` of a batch, no more than the width. Points that wait here are given up. `host` may be NULL.
+///
+/// If points are evaluated in quads, each four are one, row by row from the upper left; `helpers` then tells by a number other than 0 which of
+/// the `points` are evaluated for their neighbours alone. It may be NULL, and must be for other programs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
+    evaluator: *const AdumbraBatchEvaluator,
+    globals: *const AdumbraBatchGlobals,
+    first: usize,
+    points: usize,
+    helpers: *const u8,
+    host: *const AdumbraHost,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, globals) = unsafe { (shared(evaluator)?, shared(globals)?) };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        let end = first.checked_add(points).ok_or(AdumbraStatus::Size)?;
+        if points > inside.evaluator.width() {
+            return Err(AdumbraStatus::Size);
+        }
+        let in_quads = inside.program.quad().is_some();
+        if (in_quads && !points.is_multiple_of(4)) || (!in_quads && !helpers.is_null()) {
+            return Err(AdumbraStatus::Quads);
+        }
+        // SAFETY: as above.
+        let (helpers, mut host) = unsafe {
+            let given = (!helpers.is_null()).then(|| pointer::values(helpers, points));
+            let host = Callbacks::new(host, &inside.program, &mut inside.rows)?;
+            (given.transpose()?, host)
+        };
+        let (are_helpers, first_of_last) = (&mut inside.helpers, &mut inside.first);
+        let machine = &mut inside.evaluator;
+        let evaluate = |globals: &adumbra::BatchGlobals<'_>| {
+            are_helpers.clear();
+            *first_of_last = first;
+            match helpers {
+                None => machine.evaluate(globals, first, points, &mut host),
+                Some(helpers) => {
+                    are_helpers.extend(helpers.iter().map(|&helper| helper != 0));
+                    machine.evaluate_quads(globals, first, are_helpers, &mut host);
+                }
+            }
+        };
+        // SAFETY: as above.
+        unsafe { globals.lend(inside.program.globals(), end, evaluate) }
+    })
+}
+
+/// How far each point of the last evaluation came. `needed`, unless it is NULL, is how many points there were, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_outcomes(
+    evaluator: *const AdumbraBatchEvaluator,
+    outcomes: *mut AdumbraOutcome,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let inside = lock(&evaluator.inside)?;
+        let all = inside.evaluator.outcomes().iter();
+        let all: Vec<u32> = all.map(|&o| AdumbraOutcome::from(o) as u32).collect();
+        // SAFETY: as above; an outcome is such a number.
+        unsafe { fill(&all, outcomes.cast(), capacity, needed) }
+    })
+}
+
+/// Copies value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of the outputs, numbered as `adumbra_program_find` says of an output, for all points of
+/// the last evaluation: to every `stride`th number of a plane of `capacity` numbers of four bytes. What stands between them stays.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
+    evaluator: *const AdumbraBatchEvaluator,
+    part: u32,
+    scalar: usize,
+    plane: *mut c_void,
+    capacity: usize,
+    stride: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, plane) =
+            unsafe { (shared(evaluator)?, room::<u32>(plane.cast(), capacity)?) };
+        let part = self::part(part)?;
+        let inside = lock(&evaluator.inside)?;
+        let mut left = scalar;
+        let mut outputs = inside.program.outputs().iter();
+        let output = outputs.find(|output| {
+            let is_there = left < output.ty.scalar_count();
+            left -= if is_there {
+                0
+            } else {
+                output.ty.scalar_count()
+            };
+            is_there
+        });
+        let output = output.ok_or(AdumbraStatus::Index)?;
+        if let Some(last) = inside.evaluator.outcomes().len().checked_sub(1) {
+            let at = last.checked_mul(stride);
+            if at.is_none_or(|at| at >= capacity) || (stride == 0 && last > 0) {
+                return Err(AdumbraStatus::Size);
+            }
+        }
+        let copied = inside
+            .evaluator
+            .copy(&output.name, part, left, plane, stride);
+        copied.map_err(|_| AdumbraStatus::Index)
+    })
+}
+
+/// The points of the last evaluation at which something went wrong. `needed`, unless it is NULL, is how many there are, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_faulty(
+    evaluator: *const AdumbraBatchEvaluator,
+    points: *mut usize,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let inside = lock(&evaluator.inside)?;
+        let all = 0..inside.evaluator.outcomes().len();
+        let faulty: Vec<usize> = all
+            .filter(|&point| !inside.evaluator.faults(point).is_empty())
+            .collect();
+        // SAFETY: as above.
+        unsafe { fill(&faulty, points, capacity, needed) }
+    })
+}
+
+/// What went wrong at a point of the last evaluation, numbered from its first one, as findings, which may be none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_faults(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    findings: *mut *mut AdumbraFindings,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, evaluator) = unsafe { (handle(findings)?, shared(evaluator)?) };
+        let inside = lock(&evaluator.inside)?;
+        inside.check(point)?;
+        let found = of_faults(inside.evaluator.faults(point), &inside.program);
+        tell(Some(to), found);
+        Ok(())
+    })
+}
+
+/// A node of a closure tree of a point of the last evaluation, as `adumbra_evaluator_closure` shows one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_closure(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    number: u32,
+    closure: *mut AdumbraClosure,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(closure)?) };
+        let inside = lock(&evaluator.inside)?;
+        inside.check(point)?;
+        closure::show(inside.evaluator.numbered_closure(number, point), to);
+        Ok(())
+    })
+}
+
+/// The scalars of the arguments of a leaf of a point, as `adumbra_evaluator_closure_arguments` gives them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_closure_arguments(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    number: u32,
+    to: *mut c_void,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let inside = lock(&evaluator.inside)?;
+        inside.check(point)?;
+        let leaf = inside.evaluator.numbered_closure(number, point);
+        // SAFETY: as above.
+        unsafe { closure::arguments(leaf, to.cast(), capacity, needed) }
+    })
+}
+
+/// A whole closure tree of a point as a text, as `adumbra_evaluator_closure_text` writes it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_closure_text(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    number: u32,
+    format: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let inside = lock(&evaluator.inside)?;
+        inside.check(point)?;
+        let tree = inside.evaluator.numbered_closure(number, point);
+        // SAFETY: as above.
+        unsafe { closure::text(tree, format, buffer, capacity, needed) }
+    })
+}
+
+/// The points of the last evaluation that wait for textures. `needed`, unless it is NULL, is how many there are, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_waiting(
+    evaluator: *const AdumbraBatchEvaluator,
+    points: *mut usize,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let inside = lock(&evaluator.inside)?;
+        let waiting: Vec<usize> = inside.evaluator.waiting().map(|(point, _)| point).collect();
+        // SAFETY: as above.
+        unsafe { fill(&waiting, points, capacity, needed) }
+    })
+}
+
+/// What a point asks that waits, numbered from the first one of the evaluation; in the request it has its number in the batch.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_request(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    request: *mut AdumbraSampleRequest,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(request)?) };
+        let inside = lock(&evaluator.inside)?;
+        to.write(inside.request(point)?);
+        Ok(())
+    })
+}
+
+/// Goes on with a point that waits, alone or with its quad: `texel` is red, green, blue, alpha. `host` and `outcome` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    texel: *const f32,
+    host: *const AdumbraHost,
+    outcome: *mut AdumbraOutcome,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, texel, outcome) =
+            unsafe { (shared(evaluator)?, self::texel(texel)?, wanted(outcome)?) };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        inside.request(point)?;
+        // SAFETY: as above.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        tell_outcome(outcome, inside.evaluator.answer(point, texel, &mut host));
+        Ok(())
+    })
+}
+
+/// Moves a point that waits out of the evaluator, with its quad if it stands in one. It goes on in any `AdumbraEvaluator` of the same instance and
+/// limits, with the engine `ADUMBRA_ENGINE_POINT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_park(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    parked: *mut *mut AdumbraParkedPoint,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, evaluator) = unsafe { (handle(parked)?, shared(evaluator)?) };
+        let mut inside = lock(&evaluator.inside)?;
+        inside.request(point)?;
+        park(inside.evaluator.park(point), to)
+    })
+}
+
+/// Bytes that the evaluator takes beside its program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_memory(
+    evaluator: *const AdumbraBatchEvaluator,
+    bytes: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, bytes) = unsafe { (shared(evaluator)?, out(bytes)?) };
+        bytes.write(lock(&evaluator.inside)?.evaluator.memory());
+        Ok(())
+    })
+}
+
+/// Frees a batch evaluator. One that is being used, as by the callback that calls this, is not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_free(evaluator: *mut AdumbraBatchEvaluator) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free_unlocked(evaluator, |evaluator| &evaluator.inside) });
+}

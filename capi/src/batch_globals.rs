@@ -1,0 +1,226 @@
+//! The globals of many points: planes of the caller's, of which only addresses are kept between calls.
+
+use crate::guard::{Result, guard, lock};
+use crate::options::part;
+use crate::pointer::{free_unlocked, give, handle, name, shared, words};
+use crate::program::AdumbraProgram;
+use crate::status::AdumbraStatus;
+use adumbra::{BatchGlobals, GlobalMember, GlobalsLayout, Part};
+use std::ffi::{c_char, c_void};
+use std::sync::Mutex;
+
+/// The globals of a batch: of every scalar of every global its values, and those of its ddx and ddy, either the same for all points or from a plane of the
+/// caller's. Zero for all points until set.
+///
+/// Planes are not copied: they are read while points are evaluated, and must be there whenever that happens with this handle; in between they may be
+/// written, as from one tile of a picture to the next.
+#[derive(Debug)]
+pub struct AdumbraBatchGlobals {
+    inside: Mutex<Inside>,
+}
+
+#[derive(Debug)]
+struct Inside {
+    layout: GlobalsLayout,
+    /// One for each word of the layout.
+    words: Vec<Word>,
+    /// Memory for what an evaluation borrows; away while one runs.
+    kept: Option<BatchGlobals<'static>>,
+}
+
+/// Where the values of one word are.
+#[derive(Clone, Copy, Debug)]
+enum Word {
+    Same(u32),
+    Plane {
+        start: *const u32,
+        count: usize,
+        stride: usize,
+    },
+}
+
+// SAFETY: the address is the caller's, who promised that the plane may be read by whichever thread evaluates.
+unsafe impl Send for Word {}
+
+impl AdumbraBatchGlobals {
+    /// Lends the globals to an evaluation of points up to `end`, by a program with that layout.
+    ///
+    /// # Safety
+    /// All planes may be read, and nobody writes them, until `evaluate` has returned.
+    pub(crate) unsafe fn lend(
+        &self,
+        layout: &GlobalsLayout,
+        end: usize,
+        evaluate: impl FnOnce(&BatchGlobals<'_>),
+    ) -> Result {
+        let mut inside = lock(&self.inside)?;
+        if inside.layout != *layout {
+            return Err(AdumbraStatus::WrongGlobals);
+        }
+        if !inside.words.iter().all(|word| word.reaches(end)) {
+            return Err(AdumbraStatus::Size);
+        }
+        let mut lent: BatchGlobals<'_> = match inside.kept.take() {
+            Some(kept) => kept,
+            None => BatchGlobals::new(layout),
+        };
+        for (at, &word) in inside.words.iter().enumerate() {
+            match word {
+                Word::Same(value) => lent.same_word(at, value),
+                Word::Plane {
+                    start,
+                    count,
+                    stride,
+                } => {
+                    // SAFETY: as promised; address and length were looked at when the plane was set.
+                    let plane = unsafe { words(start.cast(), count)? };
+                    lent.plane_word(at, plane, stride);
+                }
+            }
+        }
+        evaluate(&lent);
+        inside.kept = Some(lent.without_planes());
+        Ok(())
+    }
+}
+
+impl Word {
+    /// Whether it has values for so many points.
+    fn reaches(self, points: usize) -> bool {
+        let (Word::Plane { count, stride, .. }, Some(last)) = (self, points.checked_sub(1)) else {
+            return true;
+        };
+        last.checked_mul(stride).is_some_and(|at| at < count)
+    }
+}
+
+/// The words of a part of a global among those of the layout.
+fn words_of(member: &GlobalMember, part: Part) -> std::ops::Range<usize> {
+    let start = match part {
+        Part::Value => member.value_offset(),
+        Part::Ddx => member.ddx_offset(),
+        Part::Ddy => member.ddy_offset(),
+    };
+    start / 4..start / 4 + member.ty().scalar_count()
+}
+
+impl Inside {
+    fn find(&self, name: &str) -> Result<&GlobalMember> {
+        let member = self.layout.member(name);
+        member.ok_or(AdumbraStatus::UnknownName)
+    }
+}
+
+/// Makes the globals of a batch for a program: all zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_globals_new(
+    program: *const AdumbraProgram,
+    globals: *mut *mut AdumbraBatchGlobals,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, program) = unsafe { (handle(globals)?, shared(program)?) };
+        let layout = program.program.globals().clone();
+        let inside = Inside {
+            words: vec![Word::Same(0); layout.size() / 4],
+            kept: None,
+            layout,
+        };
+        let inside = Mutex::new(inside);
+        give(to, AdumbraBatchGlobals { inside });
+        Ok(())
+    })
+}
+
+/// Takes value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of a global from a plane of `count` numbers of four bytes: that of the first point, then
+/// every `stride`th one. With a stride of 0 all points have the first.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_globals_plane(
+    globals: *const AdumbraBatchGlobals,
+    name: *const c_char,
+    part: u32,
+    scalar: usize,
+    plane: *const c_void,
+    count: usize,
+    stride: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (globals, name) = unsafe {
+            words(plane, count)?;
+            (shared(globals)?, self::name(name)?)
+        };
+        let mut inside = lock(&globals.inside)?;
+        let range = words_of(inside.find(name)?, self::part(part)?);
+        let word = range.start.saturating_add(scalar);
+        if !range.contains(&word) {
+            return Err(AdumbraStatus::Index);
+        }
+        inside.words[word] = Word::Plane {
+            start: plane.cast(),
+            count,
+            stride,
+        };
+        Ok(())
+    })
+}
+
+/// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global, the same for all points: all of its scalars, `count` numbers of four bytes, which
+/// are copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_globals_same(
+    globals: *const AdumbraBatchGlobals,
+    name: *const c_char,
+    part: u32,
+    values: *const c_void,
+    count: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (globals, name, values) =
+            unsafe { (shared(globals)?, self::name(name)?, words(values, count)?) };
+        let mut inside = lock(&globals.inside)?;
+        let range = words_of(inside.find(name)?, self::part(part)?);
+        if range.len() != count {
+            return Err(AdumbraStatus::Size);
+        }
+        for (word, &value) in inside.words[range].iter_mut().zip(values) {
+            *word = Word::Same(value);
+        }
+        Ok(())
+    })
+}
+
+/// Takes all globals from an array of so many points' globals, each as `adumbra_evaluator_evaluate` takes those of one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_globals_points(
+    globals: *const AdumbraBatchGlobals,
+    array: *const c_void,
+    points: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let globals = unsafe { shared(globals)? };
+        let mut inside = lock(&globals.inside)?;
+        let stride = inside.words.len();
+        let count = points.checked_mul(stride).ok_or(AdumbraStatus::Size)?;
+        // SAFETY: as above.
+        let whole = unsafe { words(array, count)? };
+        for (at, word) in inside.words.iter_mut().enumerate() {
+            let plane = whole.get(at..).unwrap_or_default();
+            *word = Word::Plane {
+                start: plane.as_ptr(),
+                count: plane.len(),
+                stride,
+            };
+        }
+        Ok(())
+    })
+}
+
+/// Frees the globals of a batch. Its planes are the caller's. Those that are being used, as by the callback that calls this, are not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_globals_free(globals: *mut AdumbraBatchGlobals) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free_unlocked(globals, |globals| &globals.inside) });
+}

@@ -1,0 +1,121 @@
+//! Closure trees node by node: what evaluators of points and of batches show alike.
+
+use crate::guard::Result;
+use crate::options::{AdumbraFormat, format};
+use crate::pointer::{fill, fill_text};
+use crate::prefixed::{Prefixed, Wanted};
+use crate::status::AdumbraStatus;
+use adumbra::{Closure, ClosureView};
+use std::ffi::c_char;
+
+/// What a node of a closure tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraClosureKind {
+    /// The closure that reflects nothing.
+    Empty = 0,
+    /// What `make_closure` made.
+    Leaf = 1,
+    /// The sum of `left` and `right`.
+    Add = 2,
+    /// `left`, times a number, which stands in `weight` three times.
+    Scale = 3,
+    /// `left`, times a colour, which is `weight`.
+    Tint = 4,
+}
+
+/// A node of a closure tree. Nodes have numbers, which mean something until the evaluator's next evaluation; 0 is the empty closure. A sum of a closure with
+/// itself has the same number twice, and a loop can make a tree thousands of nodes deep: walk it with a stack of your own.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraClosure {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Its `AdumbraClosureKind`.
+    pub kind: u32,
+    /// Of a leaf, which closure of the program it is, by its number in `ADUMBRA_LIST_CLOSURES`.
+    pub shape: u32,
+    /// Of a leaf, how many scalars its arguments have together.
+    pub arguments: u32,
+    /// Number of the first, or only, closure below.
+    pub left: u32,
+    /// Of a sum, number of the second one.
+    pub right: u32,
+    /// What the closure below is multiplied by; 1 of others.
+    pub weight: [f32; 3],
+}
+
+// SAFETY: numbers, of which zeros are some.
+unsafe impl Prefixed for AdumbraClosure {}
+
+pub(crate) fn show(view: ClosureView<'_>, to: Wanted<AdumbraClosure>) {
+    let empty = AdumbraClosure {
+        size: 0,
+        kind: AdumbraClosureKind::Empty as u32,
+        shape: 0,
+        arguments: 0,
+        left: 0,
+        right: 0,
+        weight: [1.0; 3],
+    };
+    to.write(match view.closure() {
+        None => empty,
+        Some(Closure::Leaf(leaf)) => AdumbraClosure {
+            kind: AdumbraClosureKind::Leaf as u32,
+            shape: leaf.shape() as u32,
+            arguments: leaf.words().len() as u32,
+            ..empty
+        },
+        Some(Closure::Add(left, right)) => AdumbraClosure {
+            kind: AdumbraClosureKind::Add as u32,
+            left: left.number(),
+            right: right.number(),
+            ..empty
+        },
+        Some(Closure::Scale(weight, below)) => AdumbraClosure {
+            kind: AdumbraClosureKind::Scale as u32,
+            left: below.number(),
+            weight: [weight; 3],
+            ..empty
+        },
+        Some(Closure::Tint(weight, below)) => AdumbraClosure {
+            kind: AdumbraClosureKind::Tint as u32,
+            left: below.number(),
+            weight,
+            ..empty
+        },
+    });
+}
+
+/// # Safety
+/// As for [`fill`].
+pub(crate) unsafe fn arguments(
+    view: ClosureView<'_>,
+    words: *mut u32,
+    capacity: usize,
+    needed: *mut usize,
+) -> Result {
+    let Some(Closure::Leaf(leaf)) = view.closure() else {
+        return Err(AdumbraStatus::WrongType);
+    };
+    // SAFETY: as promised.
+    unsafe { fill(leaf.words(), words, capacity, needed) }
+}
+
+/// # Safety
+/// As for [`fill_text`].
+pub(crate) unsafe fn text(
+    view: ClosureView<'_>,
+    format: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> Result {
+    let text = match self::format(format)? {
+        AdumbraFormat::Text => view.text(),
+        AdumbraFormat::Json => view.json(),
+    };
+    let text = text.map_err(|_| AdumbraStatus::Size)?;
+    // SAFETY: as promised.
+    unsafe { fill_text(text, buffer, capacity, needed) }
+}

@@ -1,0 +1,78 @@
+//! Which closures a host knows.
+
+use crate::guard::{Result, guard, wait};
+use crate::pointer::{free_unlocked, give, handle, name, shared, values};
+use crate::status::AdumbraStatus;
+use crate::variable::type_of;
+use adumbra::{ClosureRegistry, RegistryError, Type};
+use std::ffi::c_char;
+use std::sync::Mutex;
+
+/// The closures that a host knows, with their parameters. A compiler that has such a list refuses shaders that make others, or give them other arguments.
+#[derive(Debug)]
+pub struct AdumbraClosures {
+    registry: Mutex<ClosureRegistry>,
+}
+
+impl AdumbraClosures {
+    pub(crate) fn get(&self) -> Result<ClosureRegistry> {
+        Ok(wait(&self.registry)?.clone())
+    }
+}
+
+/// Makes a list without closures.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_closures_new(
+    closures: *mut *mut AdumbraClosures,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let to = unsafe { handle(closures)? };
+        let registry = Mutex::default();
+        give(to, AdumbraClosures { registry });
+        Ok(())
+    })
+}
+
+/// Adds a closure with so many parameters: names, and an `AdumbraType` each. Compilers that were made before do not see it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_closures_add(
+    closures: *const AdumbraClosures,
+    name: *const c_char,
+    parameter_names: *const *const c_char,
+    parameter_types: *const u32,
+    parameters: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (closures, name, names, types) = unsafe {
+            let names = values(parameter_names, parameters)?.iter();
+            (
+                shared(closures)?,
+                self::name(name)?,
+                names.map(|&text| self::name(text)),
+                values(parameter_types, parameters)?,
+            )
+        };
+        let given = names.zip(types);
+        let given: Vec<(&str, Type)> = given
+            .map(|(name, &ty)| Ok((name?, type_of(ty)?)))
+            .collect::<Result<_>>()?;
+        let mut registry = wait(&closures.registry)?;
+        *registry = registry
+            .clone()
+            .with(name, &given)
+            .map_err(|error| match error {
+                RegistryError::Twice(_) | RegistryError::ParameterTwice(_) => AdumbraStatus::Twice,
+                RegistryError::Type(_) => AdumbraStatus::WrongType,
+            })?;
+        Ok(())
+    })
+}
+
+/// Frees a list of closures.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_closures_free(closures: *mut AdumbraClosures) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free_unlocked(closures, |closures| &closures.registry) });
+}

@@ -1,0 +1,446 @@
+//! Evaluation of single points.
+
+use crate::closure::{self, AdumbraClosure};
+use crate::findings::{AdumbraFindings, of_faults, tell};
+use crate::guard::{Result, guard, lock};
+use crate::host::{AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, Rows, texel};
+use crate::instance::AdumbraInstance;
+use crate::options::{AdumbraLimits, corner, limits, one_of, part};
+use crate::parked::{AdumbraParkedPoint, park};
+use crate::pointer::{free, free_unlocked, give, handle, out, room, shared, values, wanted, words};
+use crate::prefixed::{self, Prefixed, read_or_usual};
+use crate::status::AdumbraStatus;
+use adumbra::{Engine, Evaluator, Globals, Outcome, Program, WrongEvaluator};
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, Mutex};
+
+/// What evaluates. All engines give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraEngine {
+    /// The usual one.
+    Point = 0,
+    /// A slow one that the others are measured by. It needs a program made from text.
+    Reference = 1,
+    /// The one for batches, one point at a time.
+    Batch = 2,
+}
+
+/// How an evaluator is to be. Zero everywhere is the usual.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraEvaluatorOptions {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// An `AdumbraEngine`.
+    pub engine: u32,
+    /// What bounds points; may be NULL.
+    pub limits: *const AdumbraLimits,
+}
+
+// SAFETY: numbers and a pointer, of which zeros are some.
+unsafe impl Prefixed for AdumbraEvaluatorOptions {}
+
+/// One thread's means to evaluate an instance at single points. What came out can be read until the next evaluation.
+#[derive(Debug)]
+pub struct AdumbraEvaluator {
+    inside: Mutex<Inside>,
+}
+
+#[derive(Debug)]
+struct Inside {
+    evaluator: Evaluator,
+    program: Arc<Program>,
+    /// Those of a point, or of a quad.
+    globals: [Globals; 4],
+    rows: Rows,
+    scalars: usize,
+}
+
+impl Inside {
+    /// Copies the globals of one point.
+    fn set_globals(&mut self, at: usize, words: &[u32]) -> Result {
+        let globals = self.globals[at].words_mut();
+        if globals.len() != words.len() {
+            return Err(AdumbraStatus::WrongGlobals);
+        }
+        globals.copy_from_slice(words);
+        Ok(())
+    }
+
+    fn check_quads(&self) -> Result {
+        match self.program.quad() {
+            Some(_) => Ok(()),
+            None => Err(AdumbraStatus::Quads),
+        }
+    }
+}
+
+/// Tells a caller who wants to know how far a point came.
+pub(crate) fn tell_outcome(
+    to: Option<&mut std::mem::MaybeUninit<AdumbraOutcome>>,
+    outcome: Outcome,
+) {
+    if let Some(to) = to {
+        to.write(outcome.into());
+    }
+}
+
+/// The words of so many bytes of globals.
+///
+/// # Safety
+/// As for [`values`].
+unsafe fn globals_of<'a>(globals: *const c_void, bytes: usize) -> Result<&'a [u32]> {
+    if !bytes.is_multiple_of(4) {
+        return Err(AdumbraStatus::WrongGlobals);
+    }
+    // SAFETY: as promised.
+    unsafe { words(globals, bytes / 4) }
+}
+
+/// Makes an evaluator; `options` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_new(
+    instance: *const AdumbraInstance,
+    options: *const AdumbraEvaluatorOptions,
+    evaluator: *mut *mut AdumbraEvaluator,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, instance, options, limits) = unsafe {
+            let (to, options) = (handle(evaluator)?, read_or_usual(options)?);
+            (to, shared(instance)?, options, limits(options.limits)?)
+        };
+        let engines = [Engine::Point, Engine::Reference, Engine::Batch];
+        let engine = one_of(&engines, options.engine)?;
+        let instance = instance.get()?;
+        let evaluator = Evaluator::with(&instance, engine, limits);
+        let evaluator = evaluator.map_err(|_| AdumbraStatus::Unavailable)?;
+        let program = instance.program().clone();
+        let outputs = program.outputs().iter();
+        let inside = Inside {
+            evaluator,
+            globals: [(); 4].map(|()| Globals::new(program.globals())),
+            rows: Rows::default(),
+            scalars: outputs.map(|output| output.ty.scalar_count()).sum(),
+            program,
+        };
+        let inside = Mutex::new(inside);
+        give(to, AdumbraEvaluator { inside });
+        Ok(())
+    })
+}
+
+/// Evaluates one point, whose globals stand in so many bytes as the layout says. A point that waits here is given up. `host` and `outcome` may be NULL.
+///
+/// If points are evaluated in quads, this is the upper left one; its neighbours' globals are its own plus their derivatives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_evaluate(
+    evaluator: *const AdumbraEvaluator,
+    globals: *const c_void,
+    bytes: usize,
+    host: *const AdumbraHost,
+    outcome: *mut AdumbraOutcome,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, globals, outcome) = unsafe {
+            let globals = globals_of(globals, bytes)?;
+            (shared(evaluator)?, globals, wanted(outcome)?)
+        };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        inside.set_globals(0, globals)?;
+        // SAFETY: as above.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        let reached = inside.evaluator.evaluate(&inside.globals[0], &mut host);
+        tell_outcome(outcome, reached);
+        Ok(())
+    })
+}
+
+/// Evaluates the four points of a quad, row by row from the upper left one: `globals` are four addresses of so many bytes each, `helpers` four numbers,
+/// other than 0 for points that are evaluated for their neighbours alone, or NULL. What comes out is read of one after the other by `adumbra_evaluator_show`;
+/// `outcome` is that of the first.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
+    evaluator: *const AdumbraEvaluator,
+    globals: *const *const c_void,
+    bytes: usize,
+    helpers: *const u8,
+    host: *const AdumbraHost,
+    outcome: *mut AdumbraOutcome,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, globals, helpers, outcome) = unsafe {
+            let helpers = match helpers.is_null() {
+                true => &[0; 4],
+                false => values(helpers, 4)?,
+            };
+            let globals = values(globals, 4)?;
+            (shared(evaluator)?, globals, helpers, wanted(outcome)?)
+        };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        inside.check_quads()?;
+        for (at, &globals) in globals.iter().enumerate() {
+            // SAFETY: as above.
+            inside.set_globals(at, unsafe { globals_of(globals, bytes)? })?;
+        }
+        let helpers = std::array::from_fn(|at| helpers[at] != 0);
+        // SAFETY: as above.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        let globals = inside.globals.each_ref();
+        let reached = inside.evaluator.evaluate_quad(globals, helpers, &mut host);
+        tell_outcome(outcome, reached);
+        Ok(())
+    })
+}
+
+/// Says of which point of the quad, an `AdumbraCorner`, is read from here on until the next evaluation; `outcome` is that point's, or NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_show(
+    evaluator: *const AdumbraEvaluator,
+    corner: u32,
+    outcome: *mut AdumbraOutcome,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, outcome) = unsafe { (shared(evaluator)?, wanted(outcome)?) };
+        let corner = self::corner(corner)?;
+        let mut inside = lock(&evaluator.inside)?;
+        inside.check_quads()?;
+        tell_outcome(outcome, inside.evaluator.show(corner));
+        Ok(())
+    })
+}
+
+/// Reads value, ddx or ddy (`part` is an `AdumbraPart`) of `count` scalars of the outputs from the one numbered `first`, as `adumbra_program_find` says of an
+/// output: numbers of four bytes. A closure is a number to read its tree by.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_read(
+    evaluator: *const AdumbraEvaluator,
+    part: u32,
+    first: usize,
+    count: usize,
+    to: *mut c_void,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, to) = unsafe { (shared(evaluator)?, room::<u32>(to.cast(), count)?) };
+        let part = self::part(part)? as usize;
+        let inside = lock(&evaluator.inside)?;
+        let end = first.checked_add(count);
+        if end.is_none_or(|end| end > inside.scalars) {
+            return Err(AdumbraStatus::Index);
+        }
+        let words = &inside.evaluator.words()[3 * first..];
+        for (to, words) in to.iter_mut().zip(words.chunks_exact(3)) {
+            *to = words[part];
+        }
+        Ok(())
+    })
+}
+
+/// How many different things went wrong in the last evaluation.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_fault_count(
+    evaluator: *const AdumbraEvaluator,
+    count: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, count) = unsafe { (shared(evaluator)?, out(count)?) };
+        let inside = lock(&evaluator.inside)?;
+        count.write(inside.evaluator.faults().iter().count());
+        Ok(())
+    })
+}
+
+/// What went wrong in the last evaluation, as findings, which may be none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_faults(
+    evaluator: *const AdumbraEvaluator,
+    findings: *mut *mut AdumbraFindings,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, evaluator) = unsafe { (handle(findings)?, shared(evaluator)?) };
+        let inside = lock(&evaluator.inside)?;
+        let found = of_faults(inside.evaluator.faults(), &inside.program);
+        tell(Some(to), found);
+        Ok(())
+    })
+}
+
+/// A node of a closure tree of the last evaluation by its number; one that there is not is empty.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_closure(
+    evaluator: *const AdumbraEvaluator,
+    number: u32,
+    closure: *mut AdumbraClosure,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(closure)?) };
+        let inside = lock(&evaluator.inside)?;
+        closure::show(inside.evaluator.numbered_closure(number), to);
+        Ok(())
+    })
+}
+
+/// The scalars of the arguments of a leaf, all one behind the other: numbers of four bytes. `needed`, unless it is NULL, is how many, also if the buffer
+/// is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_closure_arguments(
+    evaluator: *const AdumbraEvaluator,
+    number: u32,
+    to: *mut c_void,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let inside = lock(&evaluator.inside)?;
+        let leaf = inside.evaluator.numbered_closure(number);
+        // SAFETY: as above.
+        unsafe { closure::arguments(leaf, to.cast(), capacity, needed) }
+    })
+}
+
+/// A whole closure tree as a text: by `format`, an `AdumbraFormat`, as the language would write it, or as JSON. `ADUMBRA_STATUS_SIZE` says that it has too many
+/// nodes to be written. The text ends with NUL, and `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_closure_text(
+    evaluator: *const AdumbraEvaluator,
+    number: u32,
+    format: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let inside = lock(&evaluator.inside)?;
+        let tree = inside.evaluator.numbered_closure(number);
+        // SAFETY: as above.
+        unsafe { closure::text(tree, format, buffer, capacity, needed) }
+    })
+}
+
+/// What the point asks that waits here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_request(
+    evaluator: *const AdumbraEvaluator,
+    request: *mut AdumbraSampleRequest,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(request)?) };
+        let inside = lock(&evaluator.inside)?;
+        let asked = inside.evaluator.request();
+        let asked = asked.ok_or(AdumbraStatus::NotWaiting)?;
+        to.write(AdumbraSampleRequest::new(asked, 0, false));
+        Ok(())
+    })
+}
+
+/// Goes on with the point that waits here: `texel` is red, green, blue, alpha. All that follows has the bits that it would have had if nobody had waited.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_answer(
+    evaluator: *const AdumbraEvaluator,
+    texel: *const f32,
+    host: *const AdumbraHost,
+    outcome: *mut AdumbraOutcome,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, texel, outcome) =
+            unsafe { (shared(evaluator)?, self::texel(texel)?, wanted(outcome)?) };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        if inside.evaluator.request().is_none() {
+            return Err(AdumbraStatus::NotWaiting);
+        }
+        // SAFETY: as above.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        tell_outcome(outcome, inside.evaluator.answer(texel, &mut host));
+        Ok(())
+    })
+}
+
+/// Moves the point that waits out of the evaluator, which is then free for other points.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_park(
+    evaluator: *const AdumbraEvaluator,
+    parked: *mut *mut AdumbraParkedPoint,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, evaluator) = unsafe { (handle(parked)?, shared(evaluator)?) };
+        let mut inside = lock(&evaluator.inside)?;
+        if inside.evaluator.request().is_none() {
+            return Err(AdumbraStatus::NotWaiting);
+        }
+        park(inside.evaluator.park(), to)
+    })
+}
+
+/// Goes on with a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same instance, engine and limits. With `ADUMBRA_STATUS_OK` the
+/// parked point is used up and freed; else it waits as before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_resume(
+    evaluator: *const AdumbraEvaluator,
+    parked: *mut AdumbraParkedPoint,
+    texel: *const f32,
+    host: *const AdumbraHost,
+    outcome: *mut AdumbraOutcome,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, point, texel, outcome) = unsafe {
+            let (evaluator, parked) = (shared(evaluator)?, shared(parked)?);
+            (evaluator, parked, self::texel(texel)?, wanted(outcome)?)
+        };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        // SAFETY: as above.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        let mut place = lock(&point.point)?;
+        let point = place.take().ok_or(AdumbraStatus::NotWaiting)?;
+        match inside.evaluator.resume(point, texel, &mut host) {
+            Ok(reached) => tell_outcome(outcome, reached),
+            Err(WrongEvaluator(point)) => {
+                *place = Some(point);
+                return Err(AdumbraStatus::WrongEvaluator);
+            }
+        }
+        drop(place);
+        // SAFETY: as above; its lock is open again, and nothing refers to it any more.
+        unsafe { free(parked) }
+    })
+}
+
+/// Bytes that the evaluator takes beside its program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_memory(
+    evaluator: *const AdumbraEvaluator,
+    bytes: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, bytes) = unsafe { (shared(evaluator)?, out(bytes)?) };
+        bytes.write(lock(&evaluator.inside)?.evaluator.memory());
+        Ok(())
+    })
+}
+
+/// Frees an evaluator. One that is being used, as by the callback that calls this, is not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_free(evaluator: *mut AdumbraEvaluator) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free_unlocked(evaluator, |evaluator| &evaluator.inside) });
+}

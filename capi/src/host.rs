@@ -1,0 +1,333 @@
+//! The host's callbacks: textures, messages, patience.
+
+use crate::guard::Result;
+use crate::prefixed::{Prefixed, read_or_usual};
+use crate::status::AdumbraStatus;
+use adumbra::{Host, MessageId, Outcome, Program, SampleRequest, Sampled};
+use std::ffi::{c_char, c_void};
+use std::ptr::null;
+
+/// How far a point came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraOutcome {
+    /// The shader returned.
+    Finished = 0,
+    /// A limit was met: outputs are zero, closures empty; the last fault says why.
+    Stopped = 1,
+    /// The point waits for a texture.
+    Pending = 2,
+}
+
+impl From<Outcome> for AdumbraOutcome {
+    fn from(outcome: Outcome) -> AdumbraOutcome {
+        match outcome {
+            Outcome::Finished => AdumbraOutcome::Finished,
+            Outcome::Stopped => AdumbraOutcome::Stopped,
+            Outcome::Pending => AdumbraOutcome::Pending,
+        }
+    }
+}
+
+/// What a host answers to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraAnswer {
+    /// The texel is there.
+    Ready = 0,
+    /// Not yet: the point waits, and the request is not made again.
+    Pending = 1,
+}
+
+/// What a point wants from a texture: where, and how both coordinates change towards the next pixel along x and y.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraSampleRequest {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Which texture, by its number among the program's.
+    pub texture: u32,
+    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone.
+    pub point: usize,
+    /// Coordinate along the texture's width; the image spans 0 to 1.
+    pub u: f32,
+    /// Coordinate along its height.
+    pub v: f32,
+    /// du/dx, per pixel.
+    pub dudx: f32,
+    /// du/dy, per pixel.
+    pub dudy: f32,
+    /// dv/dx, per pixel.
+    pub dvdx: f32,
+    /// dv/dy, per pixel.
+    pub dvdy: f32,
+    /// The level of detail that the shader asks for itself, if `has_level`; the four changes are 0 then.
+    pub level: f32,
+    /// 1 if the shader asks for a level of detail itself.
+    pub has_level: u32,
+    /// 1 if the point is evaluated for its neighbours alone.
+    pub is_helper: u32,
+}
+
+// SAFETY: numbers, of which zeros are some.
+unsafe impl Prefixed for AdumbraSampleRequest {}
+
+impl AdumbraSampleRequest {
+    pub(crate) fn new(request: &SampleRequest, point: usize, is_helper: bool) -> Self {
+        AdumbraSampleRequest {
+            size: size_of::<AdumbraSampleRequest>() as u32,
+            texture: request.texture.0,
+            point,
+            u: request.u,
+            v: request.v,
+            dudx: request.dudx,
+            dudy: request.dudy,
+            dvdx: request.dvdx,
+            dvdy: request.dvdy,
+            level: request.level.unwrap_or(0.0),
+            has_level: u32::from(request.level.is_some()),
+            is_helper: u32::from(is_helper),
+        }
+    }
+}
+
+/// What many points of a batch want from a texture at one place of the shader: each field of the requests as a row of `count` numbers.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraSampleBatch {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Which texture, by its number among the program's.
+    pub texture: u32,
+    /// How many points ask.
+    pub count: usize,
+    /// Which: their numbers in the batch, rising.
+    pub points: *const usize,
+    /// Coordinates along the texture's width; the image spans 0 to 1.
+    pub u: *const f32,
+    /// Coordinates along its height.
+    pub v: *const f32,
+    /// du/dx, per pixel.
+    pub dudx: *const f32,
+    /// du/dy, per pixel.
+    pub dudy: *const f32,
+    /// dv/dx, per pixel.
+    pub dvdx: *const f32,
+    /// dv/dy, per pixel.
+    pub dvdy: *const f32,
+    /// The levels of detail that the shader asks for itself; NULL if it does not.
+    pub level: *const f32,
+}
+
+/// Writes red, green, blue, alpha, and gives an `AdumbraAnswer`.
+pub type AdumbraSample = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        request: *const AdumbraSampleRequest,
+        texel: *mut f32,
+    ) -> u32,
+>;
+
+/// Writes red, green, blue, alpha for each point, one behind the other, and for each an `AdumbraAnswer` into `answers`, which are `ADUMBRA_ANSWER_READY` before.
+pub type AdumbraSampleMany = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        batch: *const AdumbraSampleBatch,
+        texels: *mut f32,
+        answers: *mut u8,
+    ),
+>;
+
+/// Takes a message that a point gives with `printf`; `text` ends with NUL and has `length` bytes before it.
+pub type AdumbraTakeMessage = Option<
+    unsafe extern "C" fn(user: *mut c_void, point: usize, text: *const c_char, length: usize),
+>;
+
+/// Gives a number other than 0 if the point is to be stopped. It is asked every thousand steps or so.
+pub type AdumbraIsCancelled = Option<unsafe extern "C" fn(user: *mut c_void) -> u32>;
+
+/// What an evaluation asks its host. All may be NULL: then textures are white, messages are lost, and nobody loses patience.
+///
+/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. The floating-point mode is the library's while they run; one
+/// that changes it gives it back.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraHost {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Handed to the callbacks.
+    pub user: *mut c_void,
+    /// Answers one request.
+    pub sample: AdumbraSample,
+    /// Answers the requests of many points at once. If it is NULL, or for helpers of quads, `sample` is asked for each.
+    pub sample_many: AdumbraSampleMany,
+    /// Takes messages.
+    pub message: AdumbraTakeMessage,
+    /// Says when it has been too long.
+    pub is_cancelled: AdumbraIsCancelled,
+}
+
+// SAFETY: a number, a pointer and functions that may be missing, of which zeros are some.
+unsafe impl Prefixed for AdumbraHost {}
+
+/// Memory for the rows of requests, kept from one sample to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    /// u, v, their four changes, and levels.
+    fields: [Vec<f32>; 7],
+    texels: Vec<[f32; 4]>,
+    answers: Vec<u8>,
+}
+
+impl Rows {
+    fn take(&mut self, requests: &[SampleRequest]) {
+        let of = |field: fn(&SampleRequest) -> f32| requests.iter().map(field);
+        let fields: [fn(&SampleRequest) -> f32; 7] = [
+            |r| r.u,
+            |r| r.v,
+            |r| r.dudx,
+            |r| r.dudy,
+            |r| r.dvdx,
+            |r| r.dvdy,
+            |r| r.level.unwrap_or(0.0),
+        ];
+        for (row, field) in self.fields.iter_mut().zip(fields) {
+            row.clear();
+            row.extend(of(field));
+        }
+        self.texels.clear();
+        self.texels.resize(requests.len(), [1.0; 4]);
+        self.answers.clear();
+        self.answers.resize(requests.len(), 0);
+    }
+}
+
+/// The callbacks as engines know a host.
+pub(crate) struct Callbacks<'a> {
+    host: AdumbraHost,
+    program: &'a Program,
+    rows: &'a mut Rows,
+    point: usize,
+}
+
+impl<'a> Callbacks<'a> {
+    /// # Safety
+    /// As for [`read_or_usual`]; the callbacks are functions of the types that the struct says, and return.
+    pub(crate) unsafe fn new(
+        host: *const AdumbraHost,
+        program: &'a Program,
+        rows: &'a mut Rows,
+    ) -> Result<Callbacks<'a>> {
+        Ok(Callbacks {
+            // SAFETY: as promised.
+            host: unsafe { read_or_usual(host)? },
+            program,
+            rows,
+            point: 0,
+        })
+    }
+
+    fn ask(&mut self, request: &SampleRequest, is_helper: bool) -> Sampled {
+        let mut texel = [1.0; 4];
+        let answer = self
+            .host
+            .sample
+            .map_or(AdumbraAnswer::Ready as u32, |sample| {
+                let request = AdumbraSampleRequest::new(request, self.point, is_helper);
+                // SAFETY: the caller's function, by its contract; request and texel live until it returns.
+                unsafe { sample(self.host.user, &raw const request, texel.as_mut_ptr()) }
+            });
+        sampled(answer, texel)
+    }
+}
+
+fn sampled(answer: u32, texel: [f32; 4]) -> Sampled {
+    match answer == AdumbraAnswer::Ready as u32 {
+        true => Sampled::Ready(texel),
+        false => Sampled::Pending,
+    }
+}
+
+impl Host for Callbacks<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.ask(request, false)
+    }
+
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        self.ask(request, true)
+    }
+
+    fn sample_batch(
+        &mut self,
+        points: &[usize],
+        requests: &[SampleRequest],
+        answers: &mut [Sampled],
+    ) {
+        let (Some(sample), [first, ..]) = (self.host.sample_many, requests) else {
+            for ((&point, request), answer) in points.iter().zip(requests).zip(answers) {
+                self.at_point(point);
+                *answer = self.sample(request);
+            }
+            return;
+        };
+        self.rows.take(requests);
+        let [u, v, dudx, dudy, dvdx, dvdy, level] = self.rows.fields.each_ref().map(Vec::as_ptr);
+        let batch = AdumbraSampleBatch {
+            size: size_of::<AdumbraSampleBatch>() as u32,
+            texture: first.texture.0,
+            count: requests.len(),
+            points: points.as_ptr(),
+            u,
+            v,
+            dudx,
+            dudy,
+            dvdx,
+            dvdy,
+            level: if first.level.is_some() { level } else { null() },
+        };
+        // SAFETY: the caller's function, by its contract; the rows are as long as the batch says, and live until it returns.
+        unsafe {
+            let texels = self.rows.texels.as_flattened_mut().as_mut_ptr();
+            let answers = self.rows.answers.as_mut_ptr();
+            sample(self.host.user, &raw const batch, texels, answers);
+        }
+        let given = self.rows.texels.iter().zip(&self.rows.answers);
+        for (answer, (&texel, &given)) in answers.iter_mut().zip(given) {
+            *answer = sampled(given.into(), texel);
+        }
+    }
+
+    fn at_point(&mut self, point: usize) {
+        self.point = point;
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        let Some(take) = self.host.message else {
+            return;
+        };
+        let mut text = self.program.messages()[message.index()].text(args);
+        let length = text.len();
+        text.push('\0');
+        // SAFETY: the caller's function, by its contract; the text lives until it returns.
+        unsafe { take(self.host.user, self.point, text.as_ptr().cast(), length) }
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        // SAFETY: the caller's function, by its contract.
+        let ask = self
+            .host
+            .is_cancelled
+            .map(|ask| unsafe { ask(self.host.user) });
+        ask.is_some_and(|answer| answer != 0)
+    }
+}
+
+/// The texel that a caller brings for a point that waited.
+///
+/// # Safety
+/// As for [`values`](crate::pointer::values), of four numbers.
+pub(crate) unsafe fn texel(pointer: *const f32) -> Result<[f32; 4]> {
+    // SAFETY: as promised.
+    let values = unsafe { crate::pointer::values(pointer, 4)? };
+    values.try_into().map_err(|_| AdumbraStatus::Size)
+}

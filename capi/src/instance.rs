@@ -1,0 +1,83 @@
+//! Instances: a program with values for its parameters.
+
+use crate::guard::{Result, guard, wait};
+use crate::options::one_of;
+use crate::pointer::{free_unlocked, give, handle, name, shared, words};
+use crate::program::AdumbraProgram;
+use crate::status::AdumbraStatus;
+use adumbra::{Instance, Scalar, View};
+use std::ffi::{c_char, c_void};
+use std::sync::Mutex;
+
+/// A program with values for its parameters: a material. Evaluators take a copy, so what is set later does not reach them.
+#[derive(Debug)]
+pub struct AdumbraInstance {
+    instance: Mutex<Instance>,
+}
+
+impl AdumbraInstance {
+    pub(crate) fn get(&self) -> Result<Instance> {
+        Ok(wait(&self.instance)?.clone())
+    }
+}
+
+/// Makes an instance. Every parameter has the shader's default, or is zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_instance_new(
+    program: *const AdumbraProgram,
+    instance: *mut *mut AdumbraInstance,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, program) = unsafe { (handle(instance)?, shared(program)?) };
+        let instance = Mutex::new(Instance::new(&program.program));
+        give(to, AdumbraInstance { instance });
+        Ok(())
+    })
+}
+
+/// Sets a parameter, or a member of one that is a struct, as in `ray.origin`: all of its scalars, `count` numbers of four bytes, which are all of one type,
+/// `ADUMBRA_TYPE_FLOAT`, `_INT`, `_UINT` or `_BOOL` (0 is false, all others are true).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_instance_set(
+    instance: *const AdumbraInstance,
+    path: *const c_char,
+    scalar: u32,
+    values: *const c_void,
+    count: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (instance, path, words) = unsafe {
+            let words = words(values, count)?;
+            (shared(instance)?, name(path)?, words)
+        };
+        let scalars = [Scalar::Bool, Scalar::I32, Scalar::U32, Scalar::F32];
+        let scalar = one_of(&scalars, scalar)?;
+        let mut instance = wait(&instance.instance)?;
+        let program = instance.program().clone();
+        let (_, ty) = program.find_input(path).ok_or(AdumbraStatus::UnknownName)?;
+        let mut is_all_of_it = true;
+        ty.for_each_scalar(&mut |has| is_all_of_it &= has == scalar);
+        if !is_all_of_it {
+            return Err(AdumbraStatus::WrongType);
+        }
+        if count != ty.scalar_count() {
+            return Err(AdumbraStatus::Size);
+        }
+        let words = words.iter().map(|&word| match scalar {
+            Scalar::Bool => u32::from(word != 0),
+            _ => word,
+        });
+        let words: Vec<u32> = words.collect();
+        let set = instance.set_view(path, View::new(ty, &words));
+        set.map_err(|_| AdumbraStatus::WrongType)
+    })
+}
+
+/// Frees an instance. Evaluators that were made of it live on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_instance_free(instance: *mut AdumbraInstance) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free_unlocked(instance, |instance| &instance.instance) });
+}

@@ -1,0 +1,104 @@
+//! What bounds points, and numbers that name one of an enumeration.
+
+use crate::guard::Result;
+use crate::prefixed::{Prefixed, read_or_usual};
+use crate::status::AdumbraStatus;
+use adumbra::{Corner, Limits, Part};
+
+/// Value, ddx or ddy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraPart {
+    /// What it is.
+    Value = 0,
+    /// Its change per pixel along x.
+    Ddx = 1,
+    /// Its change per pixel along y.
+    Ddy = 2,
+}
+
+/// Whom a text is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraFormat {
+    /// People.
+    Text = 0,
+    /// Programs: one JSON value.
+    Json = 1,
+}
+
+/// A point of a quad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraCorner {
+    /// The first point.
+    UpperLeft = 0,
+    /// One to the right of the first.
+    UpperRight = 1,
+    /// One below the first.
+    LowerLeft = 2,
+    /// One to the right and one below.
+    LowerRight = 3,
+}
+
+/// How far points may go before they are stopped, and how many may wait for textures. Zero is the usual limit.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraLimits {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Functions that may be active at once.
+    pub call_depth: u32,
+    /// Turns of loops and calls of a point.
+    pub steps: u64,
+    /// Array elements that active functions may hold together.
+    pub array_elements: u64,
+    /// Nodes and argument words of a point's closures.
+    pub closure_size: u32,
+    /// Points of one evaluator that may be parked at once.
+    pub parked: u32,
+    /// Bytes that these may take together.
+    pub parked_bytes: u64,
+}
+
+// SAFETY: numbers, of which zeros are some.
+unsafe impl Prefixed for AdumbraLimits {}
+
+/// The one of an enumeration that a number of the caller's names; they are numbered from 0.
+pub(crate) fn one_of<T: Copy>(all: &[T], number: u32) -> Result<T> {
+    let one = all.get(number as usize).copied();
+    one.ok_or(AdumbraStatus::InvalidValue)
+}
+
+pub(crate) fn part(number: u32) -> Result<Part> {
+    one_of(&Part::ALL, number)
+}
+
+pub(crate) fn corner(number: u32) -> Result<Corner> {
+    one_of(&Corner::ALL, number)
+}
+
+pub(crate) fn format(number: u32) -> Result<AdumbraFormat> {
+    one_of(&[AdumbraFormat::Text, AdumbraFormat::Json], number)
+}
+
+/// # Safety
+/// As for [`read_or_usual`].
+pub(crate) unsafe fn limits(pointer: *const AdumbraLimits) -> Result<Limits> {
+    // SAFETY: as promised.
+    let given = unsafe { read_or_usual(pointer)? };
+    fn or<T: Default + PartialEq>(given: T, usual: T) -> T {
+        if given == T::default() { usual } else { given }
+    }
+    let usual = Limits::default();
+    let elements = u32::try_from(given.array_elements).unwrap_or(u32::MAX);
+    let bytes = usize::try_from(given.parked_bytes).unwrap_or(usize::MAX);
+    Ok(Limits {
+        steps: or(given.steps, usual.steps),
+        call_depth: or(given.call_depth, usual.call_depth),
+        array_elements: or(elements, usual.array_elements),
+        closure_size: or(given.closure_size, usual.closure_size),
+        parked: or(given.parked, usual.parked),
+        parked_bytes: or(bytes, usual.parked_bytes),
+    })
+}

@@ -1,0 +1,256 @@
+//! What callers point at, looked at before it is touched: null, alignment, lengths, UTF-8. Whether the memory is there, they alone know.
+
+use crate::guard::Result;
+use crate::status::AdumbraStatus;
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::{NonNull, null_mut};
+use std::slice;
+use std::sync::{Mutex, TryLockError};
+
+/// The length of a text that ends with NUL.
+pub const ADUMBRA_TO_NUL: usize = usize::MAX;
+
+/// Types whose values C can point at in rows: any bits are a value.
+///
+/// # Safety
+/// Every pattern of bits is a value, and there is no room between bytes.
+pub(crate) unsafe trait Plain: Copy {}
+
+// SAFETY: numbers and pointers, of which any bits are one.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for u32 {}
+// SAFETY: as above.
+unsafe impl Plain for usize {}
+// SAFETY: as above.
+unsafe impl Plain for f32 {}
+// SAFETY: as above.
+unsafe impl<T> Plain for *const T {}
+
+/// A pointer that is neither null nor misaligned.
+fn sound<T>(pointer: *const T) -> Result<NonNull<T>> {
+    let pointer = NonNull::new(pointer.cast_mut()).ok_or(AdumbraStatus::Null)?;
+    match pointer.is_aligned() {
+        true => Ok(pointer),
+        false => Err(AdumbraStatus::Misaligned),
+    }
+}
+
+/// The address of so many values, unless no memory has so many.
+fn row<T>(pointer: *const T, count: usize) -> Result<NonNull<T>> {
+    if count == 0 {
+        return Ok(NonNull::dangling());
+    }
+    let start = sound(pointer)?;
+    let bytes = count.checked_mul(size_of::<T>());
+    let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
+    let end = bytes.and_then(|bytes| start.addr().get().checked_add(bytes));
+    end.map(|_| start).ok_or(AdumbraStatus::Size)
+}
+
+/// A handle, or a value to be read.
+///
+/// # Safety
+/// If it is neither null nor misaligned, it points at a `T` that lives as long as the call, and that nobody writes but behind a lock.
+pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> Result<&'a T> {
+    // SAFETY: as promised.
+    Ok(unsafe { sound(pointer)?.as_ref() })
+}
+
+/// Where a result goes.
+///
+/// # Safety
+/// If it is neither null nor misaligned, it points at room for a `T` that nobody else uses during the call.
+pub(crate) unsafe fn out<'a, T>(pointer: *mut T) -> Result<&'a mut MaybeUninit<T>> {
+    // SAFETY: as promised; whether it holds a value already does not matter.
+    Ok(unsafe { sound(pointer)?.cast().as_mut() })
+}
+
+/// Where a result goes that the caller may do without.
+///
+/// # Safety
+/// As for [`out`].
+pub(crate) unsafe fn wanted<'a, T>(pointer: *mut T) -> Result<Option<&'a mut MaybeUninit<T>>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as promised.
+    unsafe { out(pointer) }.map(Some)
+}
+
+/// Values to be read. None of no address at all is none.
+///
+/// # Safety
+/// If the pointer is neither null nor misaligned, it points at so many values, which nobody writes during the call.
+pub(crate) unsafe fn values<'a, T: Plain>(pointer: *const T, count: usize) -> Result<&'a [T]> {
+    let start = row(pointer, count)?;
+    // SAFETY: as promised; there can be memory of this size, and any bits are values.
+    Ok(unsafe { slice::from_raw_parts(start.as_ptr(), count) })
+}
+
+/// Words of four bytes, whatever they mean.
+///
+/// # Safety
+/// As for [`values`].
+pub(crate) unsafe fn words<'a>(pointer: *const c_void, count: usize) -> Result<&'a [u32]> {
+    // SAFETY: as promised.
+    unsafe { values(pointer.cast(), count) }
+}
+
+/// Where many results go. What was there is neither asked nor, between strides, changed.
+///
+/// # Safety
+/// If the pointer is neither null nor misaligned, it points at so many values that nobody else uses during the call. The memory is the caller's, not
+/// Rust's, so that it holds some bits whether they were set or not.
+pub(crate) unsafe fn room<'a, T: Plain>(pointer: *mut T, count: usize) -> Result<&'a mut [T]> {
+    let start = row(pointer, count)?;
+    // SAFETY: as promised; there can be memory of this size, and any bits are values.
+    Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), count) })
+}
+
+/// A text that ends with NUL.
+///
+/// # Safety
+/// If it is not null, it points at a text that ends with NUL and that nobody writes during the call.
+pub(crate) unsafe fn name<'a>(pointer: *const c_char) -> Result<&'a str> {
+    // SAFETY: as promised.
+    let text = unsafe { CStr::from_ptr(sound(pointer)?.as_ptr()) };
+    text.to_str().map_err(|_| AdumbraStatus::NotUtf8)
+}
+
+/// A text that the caller may do without.
+///
+/// # Safety
+/// As for [`name`].
+pub(crate) unsafe fn optional_name<'a>(pointer: *const c_char) -> Result<Option<&'a str>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as promised.
+    unsafe { name(pointer) }.map(Some)
+}
+
+/// A text of so many bytes, or one that ends with NUL.
+///
+/// # Safety
+/// As for [`values`], and for [`name`] if the length is [`ADUMBRA_TO_NUL`].
+pub(crate) unsafe fn text<'a>(pointer: *const c_char, length: usize) -> Result<&'a str> {
+    if length == ADUMBRA_TO_NUL {
+        // SAFETY: as promised.
+        return unsafe { name(pointer) };
+    }
+    // SAFETY: as promised.
+    let bytes = unsafe { values::<u8>(pointer.cast(), length)? };
+    str::from_utf8(bytes).map_err(|_| AdumbraStatus::NotUtf8)
+}
+
+/// Copies what the caller asked for into the buffer that it brought, if there is room, and says in any case how much is needed.
+///
+/// # Safety
+/// The buffer as for [`room`], `needed` as for [`out`].
+pub(crate) unsafe fn fill<T: Plain>(
+    from: &[T],
+    buffer: *mut T,
+    capacity: usize,
+    needed: *mut usize,
+) -> Result {
+    // SAFETY: as promised.
+    let (room, needed) = unsafe { (room(buffer, capacity)?, wanted(needed)?) };
+    if let Some(needed) = needed {
+        needed.write(from.len());
+    }
+    let to = room.get_mut(..from.len());
+    to.ok_or(AdumbraStatus::BufferTooSmall)?
+        .copy_from_slice(from);
+    Ok(())
+}
+
+/// The same for a text, with a NUL behind it, which counts.
+///
+/// # Safety
+/// As for [`fill`].
+pub(crate) unsafe fn fill_text(
+    mut text: String,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> Result {
+    text.push('\0');
+    // SAFETY: as promised.
+    unsafe { fill(text.as_bytes(), buffer.cast(), capacity, needed) }
+}
+
+/// Where a handle goes: null until there is one.
+///
+/// # Safety
+/// As for [`out`].
+pub(crate) unsafe fn handle<'a, T>(pointer: *mut *mut T) -> Result<&'a mut *mut T> {
+    // SAFETY: as promised.
+    Ok(unsafe { out(pointer)? }.write(null_mut()))
+}
+
+/// The same for a handle that the caller may do without.
+///
+/// # Safety
+/// As for [`out`].
+pub(crate) unsafe fn wanted_handle<'a, T>(pointer: *mut *mut T) -> Result<Option<&'a mut *mut T>> {
+    // SAFETY: as promised.
+    let place = unsafe { wanted(pointer)? };
+    Ok(place.map(|place| place.write(null_mut())))
+}
+
+/// Puts a handle where the caller wants it.
+pub(crate) fn give<T>(to: &mut *mut T, value: T) {
+    *to = Box::into_raw(Box::new(value));
+}
+
+/// Frees a handle that nothing can be using.
+///
+/// # Safety
+/// It is null, or was made by [`give`] and not freed yet.
+pub(crate) unsafe fn free<T>(handle: *mut T) -> Result {
+    if !handle.is_null() {
+        sound(handle)?;
+        // SAFETY: as promised.
+        drop(unsafe { Box::from_raw(handle) });
+    }
+    Ok(())
+}
+
+/// Frees a handle with a lock, unless it is being used.
+///
+/// # Safety
+/// As for [`free`].
+pub(crate) unsafe fn free_unlocked<T, L>(handle: *mut T, lock: fn(&T) -> &Mutex<L>) -> Result {
+    if !handle.is_null() {
+        // SAFETY: as promised.
+        let inside = unsafe { shared(handle)? };
+        if let Err(TryLockError::WouldBlock) = lock(inside).try_lock() {
+            return Err(AdumbraStatus::Busy);
+        }
+    }
+    // SAFETY: as promised.
+    unsafe { free(handle) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_known_of_a_pointer_is_looked_at() {
+        let numbers = [1_u32, 2, 3];
+        let odd = numbers.as_ptr().wrapping_byte_add(2);
+        assert_eq!(sound::<u32>(std::ptr::null()), Err(AdumbraStatus::Null));
+        assert_eq!(sound(odd), Err(AdumbraStatus::Misaligned));
+        assert_eq!(row(odd, 2), Err(AdumbraStatus::Misaligned));
+        for count in [usize::MAX, usize::MAX / 4, isize::MAX as usize / 4 + 1] {
+            assert_eq!(row(numbers.as_ptr(), count), Err(AdumbraStatus::Size));
+        }
+        let last = std::ptr::without_provenance::<u32>(usize::MAX - 3);
+        assert_eq!(row(last, 2), Err(AdumbraStatus::Size));
+        assert!(row(std::ptr::null::<u32>(), 0).is_ok());
+        assert!(row(numbers.as_ptr(), 3).is_ok());
+    }
+}

@@ -1,0 +1,227 @@
+//! Programs: what they take and give, their size, and their form as a file.
+
+use crate::findings::{AdumbraFindings, of_bytes, tell};
+use crate::guard::guard;
+use crate::options::one_of;
+use crate::pointer::{
+    fill, fill_text, free, give, handle, name, out, shared, values, wanted_handle,
+};
+use crate::prefixed::{self, Prefixed};
+use crate::status::AdumbraStatus;
+use crate::variable::{AdumbraVariable, Interface, LISTS};
+use adumbra::{JsonInterface, Program};
+use std::ffi::c_char;
+use std::sync::{Arc, OnceLock};
+
+/// A compiled shader. It never changes, and any number of threads may use it at once.
+#[derive(Debug)]
+pub struct AdumbraProgram {
+    pub(crate) program: Arc<Program>,
+    /// Made when first asked for.
+    interface: OnceLock<Interface>,
+}
+
+/// How large a program is, and how long it took to make.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraStats {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// 1 if points are evaluated in quads.
+    pub in_quads: u32,
+    /// Microseconds from text to program; 0 for one that was loaded.
+    pub compile_microseconds: f64,
+    /// Instructions of the intermediate representation; 0 for a program that was loaded.
+    pub ir_ops: u64,
+    /// Instructions of the register machine.
+    pub bytecode_ops: u64,
+    /// Bytes of the program as a file.
+    pub bytecode_bytes: u64,
+    /// Derivatives that instructions compute, counted per instruction and direction.
+    pub lanes: u64,
+    /// Words of registers, arrays and outputs.
+    pub registers: u64,
+    /// Bytes of the program in memory.
+    pub memory: u64,
+}
+
+// SAFETY: numbers, of which zeros are some.
+unsafe impl Prefixed for AdumbraStats {}
+
+impl AdumbraProgram {
+    pub(crate) fn new(program: Arc<Program>) -> AdumbraProgram {
+        AdumbraProgram {
+            program,
+            interface: OnceLock::new(),
+        }
+    }
+
+    fn interface(&self) -> &Interface {
+        self.interface.get_or_init(|| Interface::new(&self.program))
+    }
+}
+
+/// How many there are in a list of the program, which is an `AdumbraList`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_count(
+    program: *const AdumbraProgram,
+    list: u32,
+    count: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (program, count) = unsafe { (shared(program)?, out(count)?) };
+        let list = one_of(&LISTS, list)?;
+        count.write(program.interface().count(list));
+        Ok(())
+    })
+}
+
+/// One of a list of the program, which is an `AdumbraList`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_variable(
+    program: *const AdumbraProgram,
+    list: u32,
+    index: usize,
+    variable: *mut AdumbraVariable,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (program, variable) = unsafe { (shared(program)?, prefixed::wanted(variable)?) };
+        let list = one_of(&LISTS, list)?;
+        variable.write(program.interface().variable(list, index)?);
+        Ok(())
+    })
+}
+
+/// One of a list of the program by its name; in outputs and parameters also a member of one that is a struct, as in `ray.origin`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_find(
+    program: *const AdumbraProgram,
+    list: u32,
+    path: *const c_char,
+    variable: *mut AdumbraVariable,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (program, path, variable) = unsafe {
+            let variable = prefixed::wanted(variable)?;
+            (shared(program)?, name(path)?, variable)
+        };
+        let (list, interface) = (one_of(&LISTS, list)?, program.interface());
+        variable.write(interface.find(&program.program, list, path)?);
+        Ok(())
+    })
+}
+
+/// A parameter of a closure that the program may make; its `name` is empty, its `first` counts the scalars before it among the arguments.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_closure_parameter(
+    program: *const AdumbraProgram,
+    closure: usize,
+    index: usize,
+    variable: *mut AdumbraVariable,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (program, variable) = unsafe { (shared(program)?, prefixed::wanted(variable)?) };
+        variable.write(program.interface().argument(closure, index)?);
+        Ok(())
+    })
+}
+
+/// Inputs, outputs and textures as the JSON that `adumbra info --json` prints, with defaults and metadata. It ends with NUL, and `needed`, unless it is NULL,
+/// is its length with that NUL, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_json(
+    program: *const AdumbraProgram,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let program = unsafe { shared(program)? };
+        let json = serde_json::to_string(&JsonInterface::new(&program.program));
+        let json = json.expect("texts and numbers serialise");
+        // SAFETY: as above.
+        unsafe { fill_text(json, buffer, capacity, needed) }
+    })
+}
+
+/// The figures of the program. Asking costs about as much as writing it to a file.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_stats(
+    program: *const AdumbraProgram,
+    stats: *mut AdumbraStats,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (program, to) = unsafe { (shared(program)?, prefixed::wanted(stats)?) };
+        let stats = program.program.stats();
+        to.write(AdumbraStats {
+            size: 0,
+            in_quads: u32::from(program.program.quad().is_some()),
+            compile_microseconds: stats.phases_us.total,
+            ir_ops: stats.ir_ops as u64,
+            bytecode_ops: stats.bytecode_ops as u64,
+            bytecode_bytes: stats.bytecode_bytes as u64,
+            lanes: stats.lanes as u64,
+            registers: stats.registers as u64,
+            memory: stats.memory.program as u64,
+        });
+        Ok(())
+    })
+}
+
+/// The program as a file: the same bytes on every machine, for this version of the library. `needed`, unless it is NULL, is their number, also if the buffer
+/// is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_save(
+    program: *const AdumbraProgram,
+    buffer: *mut u8,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let program = unsafe { shared(program)? };
+        let bytes = program.program.to_bytecode();
+        // SAFETY: as above.
+        unsafe { fill(&bytes, buffer, capacity, needed) }
+    })
+}
+
+/// Makes a program of a file. Any bytes may be given: they are checked in full.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_load(
+    bytes: *const u8,
+    length: usize,
+    program: *mut *mut AdumbraProgram,
+    findings: *mut *mut AdumbraFindings,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (program, findings, bytes) = unsafe {
+            let (program, findings) = (handle(program)?, wanted_handle(findings)?);
+            (program, findings, values(bytes, length)?)
+        };
+        match Program::from_bytecode(bytes) {
+            Ok(loaded) => {
+                give(program, AdumbraProgram::new(loaded));
+                Ok(())
+            }
+            Err(diagnostic) => {
+                tell(findings, of_bytes(diagnostic));
+                Err(AdumbraStatus::Refused)
+            }
+        }
+    })
+}
+
+/// Frees a program. Instances that were made of it live on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_free(program: *mut AdumbraProgram) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free(program) });
+}

@@ -1,0 +1,186 @@
+//! Texts, and where those come from that they include.
+
+use crate::findings::{AdumbraFindings, tell};
+use crate::guard::{Result, guard, lock};
+use crate::pointer::{self, free_unlocked, give, handle, name, shared, wanted_handle};
+use crate::prefixed::{Prefixed, read};
+use crate::status::AdumbraStatus;
+use adumbra::{Loader, Sources};
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Mutex;
+
+/// The texts of one compilation. The first holds the shader, the others what it may use.
+#[derive(Debug)]
+pub struct AdumbraSources {
+    sources: Mutex<Sources>,
+}
+
+impl AdumbraSources {
+    pub(crate) fn get(&self) -> Result<Sources> {
+        Ok(lock(&self.sources)?.clone())
+    }
+}
+
+/// Where an answer of a loader goes.
+#[derive(Debug, Default)]
+pub struct AdumbraReply {
+    text: Mutex<Option<String>>,
+}
+
+/// Answers with a text by `adumbra_reply`, and 0; or with the reason why there is none, for people, and another number.
+pub type AdumbraLoad = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        name: *const c_char,
+        from: *const c_char,
+        reply: *const AdumbraReply,
+    ) -> u32,
+>;
+
+/// Where included texts come from. Callbacks must return.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraLoader {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Handed to the callbacks.
+    pub user: *mut c_void,
+    /// Says what the text is called that `from` includes as `name`: the same for the same text. NULL if it is called as it is included.
+    pub resolve: AdumbraLoad,
+    /// Gives the text of that name; `from` is NULL.
+    pub load: AdumbraLoad,
+}
+
+// SAFETY: a number, a pointer and functions that may be missing, of which zeros are some.
+unsafe impl Prefixed for AdumbraLoader {}
+
+impl AdumbraLoader {
+    /// Asks one of the callbacks.
+    fn ask(
+        &self,
+        callback: AdumbraLoad,
+        name: &str,
+        from: Option<&str>,
+    ) -> std::result::Result<String, String> {
+        let callback = callback.ok_or("the host loads no texts")?;
+        let c_text = |text: &str| CString::new(text).map_err(|_| "there is a NUL in its name");
+        let name = c_text(name)?;
+        let from = from.map(c_text).transpose()?;
+        let from = from.as_ref().map_or(std::ptr::null(), |from| from.as_ptr());
+        let reply = AdumbraReply::default();
+        // SAFETY: the caller's function, by its contract; what it is given lives until it returns.
+        let failed = unsafe { callback(self.user, name.as_ptr(), from, &raw const reply) };
+        let text = lock(&reply.text).ok().and_then(|mut text| text.take());
+        match failed {
+            0 => text.ok_or("the host gave no text in UTF-8".to_owned()),
+            _ => Err(text.unwrap_or("the host has none".to_owned())),
+        }
+    }
+}
+
+impl Loader for AdumbraLoader {
+    fn resolve(&self, path: &str, from: &str) -> std::result::Result<String, String> {
+        match self.resolve {
+            None => Ok(path.to_owned()),
+            resolve => self.ask(resolve, path, Some(from)),
+        }
+    }
+
+    fn load(&self, name: &str) -> std::result::Result<String, String> {
+        self.ask(self.load, name, None)
+    }
+}
+
+/// Answers a loader's callback, within it: a text of so many bytes, which is copied, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_reply(
+    reply: *const AdumbraReply,
+    text: *const c_char,
+    length: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (reply, text) = unsafe { (shared(reply)?, pointer::text(text, length)?) };
+        *lock(&reply.text)? = Some(text.to_owned());
+        Ok(())
+    })
+}
+
+/// Makes a compilation of one text of so many bytes, which is copied, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`; `name` is what findings
+/// call it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_sources_new(
+    name: *const c_char,
+    text: *const c_char,
+    length: usize,
+    sources: *mut *mut AdumbraSources,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, name, text) = unsafe {
+            let to = handle(sources)?;
+            (to, self::name(name)?, pointer::text(text, length)?)
+        };
+        let sources = Mutex::new(Sources::new(name, text));
+        give(to, AdumbraSources { sources });
+        Ok(())
+    })
+}
+
+/// Adds a text whose functions, structs and constants the first may use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_sources_add(
+    sources: *const AdumbraSources,
+    name: *const c_char,
+    text: *const c_char,
+    length: usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (sources, name, text) = unsafe {
+            let sources = shared(sources)?;
+            (sources, self::name(name)?, pointer::text(text, length)?)
+        };
+        let mut sources = lock(&sources.sources)?;
+        if sources.iter().len() >= u16::MAX as usize {
+            return Err(AdumbraStatus::Size);
+        }
+        sources.add(name, text);
+        Ok(())
+    })
+}
+
+/// Adds all texts that these include and that are not there already. If one cannot be loaded nothing is added, and findings, where they are wanted,
+/// say which.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_sources_include(
+    sources: *const AdumbraSources,
+    loader: *const AdumbraLoader,
+    findings: *mut *mut AdumbraFindings,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (findings, sources, loader) = unsafe {
+            let findings = wanted_handle(findings)?;
+            (findings, shared(sources)?, read(loader)?)
+        };
+        let mut sources = lock(&sources.sources)?;
+        match sources.including(&loader) {
+            Ok(all) => {
+                *sources = all;
+                Ok(())
+            }
+            Err(found) => {
+                tell(findings, found);
+                Err(AdumbraStatus::Refused)
+            }
+        }
+    })
+}
+
+/// Frees texts. Programs that were made of them keep what they need.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_sources_free(sources: *mut AdumbraSources) {
+    // SAFETY: the contract of the crate.
+    guard(|| unsafe { free_unlocked(sources, |sources| &sources.sources) });
+}

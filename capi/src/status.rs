@@ -1,0 +1,130 @@
+//! What a call came to.
+
+use std::ffi::{CStr, c_char};
+
+/// What a call came to. Whatever is not `ADUMBRA_STATUS_OK` says why nothing was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraStatus {
+    /// It was done.
+    Ok = 0,
+    /// A pointer is NULL that must not be.
+    Null = 1,
+    /// A pointer is not aligned for what it should point at.
+    Misaligned = 2,
+    /// A size, a length or a number of things is not what is asked for, or more than there can be.
+    Size = 3,
+    /// The buffer is too small; how much is needed was written down.
+    BufferTooSmall = 4,
+    /// A text is not UTF-8.
+    NotUtf8 = 5,
+    /// There is nothing of that name.
+    UnknownName = 6,
+    /// The name is there already.
+    Twice = 7,
+    /// It has another type, or can have no such type.
+    WrongType = 8,
+    /// There is nothing of that number.
+    Index = 9,
+    /// A number names none of its enumeration.
+    InvalidValue = 10,
+    /// The texts, or the bytes, are at fault; findings say how.
+    Refused = 11,
+    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions that the processor lacks, the engine that needs source text.
+    Unavailable = 12,
+    /// The handle is being used, by another thread or by the evaluation that calls back.
+    Busy = 13,
+    /// No point waits for a texture.
+    NotWaiting = 14,
+    /// As many points are parked as the limits allow, or the memory that they allow is full.
+    TooManyParked = 15,
+    /// The point was parked by an evaluator of another instance, engine or limits.
+    WrongEvaluator = 16,
+    /// Points are not evaluated in quads, or not in whole ones.
+    Quads = 17,
+    /// The globals are not those that the program was compiled for.
+    WrongGlobals = 18,
+    /// A mistake in the library: it panicked, now or in an earlier call on the handle, which is of no more use.
+    Panicked = 19,
+}
+
+impl AdumbraStatus {
+    /// Every status.
+    pub const ALL: [AdumbraStatus; 20] = [
+        AdumbraStatus::Ok,
+        AdumbraStatus::Null,
+        AdumbraStatus::Misaligned,
+        AdumbraStatus::Size,
+        AdumbraStatus::BufferTooSmall,
+        AdumbraStatus::NotUtf8,
+        AdumbraStatus::UnknownName,
+        AdumbraStatus::Twice,
+        AdumbraStatus::WrongType,
+        AdumbraStatus::Index,
+        AdumbraStatus::InvalidValue,
+        AdumbraStatus::Refused,
+        AdumbraStatus::Unavailable,
+        AdumbraStatus::Busy,
+        AdumbraStatus::NotWaiting,
+        AdumbraStatus::TooManyParked,
+        AdumbraStatus::WrongEvaluator,
+        AdumbraStatus::Quads,
+        AdumbraStatus::WrongGlobals,
+        AdumbraStatus::Panicked,
+    ];
+
+    const fn text(self) -> &'static CStr {
+        match self {
+            AdumbraStatus::Ok => c"all is well",
+            AdumbraStatus::Null => c"a pointer is NULL that must not be",
+            AdumbraStatus::Misaligned => c"a pointer is not aligned for its type",
+            AdumbraStatus::Size => c"a size or a length is wrong",
+            AdumbraStatus::BufferTooSmall => c"the buffer is too small",
+            AdumbraStatus::NotUtf8 => c"a text is not UTF-8",
+            AdumbraStatus::UnknownName => c"there is nothing of that name",
+            AdumbraStatus::Twice => c"the name is there already",
+            AdumbraStatus::WrongType => c"it has another type",
+            AdumbraStatus::Index => c"there is nothing of that number",
+            AdumbraStatus::InvalidValue => c"a number names none of its enumeration",
+            AdumbraStatus::Refused => c"the text is at fault; see the findings",
+            AdumbraStatus::Unavailable => c"it cannot be done on this machine or with this program",
+            AdumbraStatus::Busy => c"the handle is being used",
+            AdumbraStatus::NotWaiting => c"no point waits for a texture",
+            AdumbraStatus::TooManyParked => c"too many points are parked, or too large ones",
+            AdumbraStatus::WrongEvaluator => {
+                c"the point was parked by an evaluator of another instance, engine or limits"
+            }
+            AdumbraStatus::Quads => c"the points are not evaluated in quads, or not in whole ones",
+            AdumbraStatus::WrongGlobals => c"the globals are not the program's",
+            AdumbraStatus::Panicked => c"a mistake in the library",
+        }
+    }
+}
+
+/// What a status means, for people; "no status" for other numbers. The text lives for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn adumbra_status_text(status: u32) -> *const c_char {
+    let known = AdumbraStatus::ALL.into_iter();
+    let text = known.map(AdumbraStatus::text).nth(status as usize);
+    text.unwrap_or(c"no status").as_ptr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_its_own_text() {
+        let texts = AdumbraStatus::ALL.map(AdumbraStatus::text);
+        for (number, status) in AdumbraStatus::ALL.into_iter().enumerate() {
+            assert_eq!(status as usize, number);
+            assert_eq!(adumbra_status_text(number as u32), texts[number].as_ptr());
+            assert!(!texts[..number].contains(&texts[number]));
+        }
+        for other in [AdumbraStatus::ALL.len() as u32, u32::MAX] {
+            // SAFETY: the text is a constant that ends with NUL.
+            let text = unsafe { CStr::from_ptr(adumbra_status_text(other)) };
+            assert_eq!(text, c"no status");
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What a program takes and gives, as C sees it: names and types that live as long as the program.
+
+use crate::guard::Result;
+use crate::prefixed::Prefixed;
+use crate::status::AdumbraStatus;
+use adumbra::{Program, Scalar, Type};
+use std::ffi::{CString, c_char};
+use std::ptr::null;
+
+/// A type of the shading language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraType {
+    /// `bool`: 0 or 1 in four bytes.
+    Bool = 0,
+    /// `int`: 32 bits.
+    Int = 1,
+    /// `uint`: 32 bits.
+    Uint = 2,
+    /// `float`: 32 bits.
+    Float = 3,
+    /// `float2`.
+    Float2 = 4,
+    /// `float3`, which is also `color`.
+    Float3 = 5,
+    /// `float4`.
+    Float4 = 6,
+    /// `float2x2`, row by row.
+    Float2x2 = 7,
+    /// `float3x3`, row by row.
+    Float3x3 = 8,
+    /// `float4x4`, row by row.
+    Float4x4 = 9,
+    /// A closure, by its number; 0 is the empty one.
+    Closure = 10,
+    /// A resource of the host, by its number among the program's.
+    Resource = 11,
+    /// A texture.
+    Texture = 12,
+    /// An array, element by element.
+    Array = 13,
+    /// A struct, member by member.
+    Struct = 14,
+}
+
+/// What a program has several of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraList {
+    /// What comes out.
+    Outputs = 0,
+    /// What the host may set for a material.
+    Parameters = 1,
+    /// What the host fills for every point.
+    Globals = 2,
+    /// Textures that may be sampled, by the numbers that requests have.
+    Textures = 3,
+    /// Closures that may be made, by the numbers that leaves have in `shape`.
+    Closures = 4,
+    /// Resources that closures are given, by the numbers that stand for them.
+    Resources = 5,
+}
+
+pub(crate) const LISTS: [AdumbraList; 6] = [
+    AdumbraList::Outputs,
+    AdumbraList::Parameters,
+    AdumbraList::Globals,
+    AdumbraList::Textures,
+    AdumbraList::Closures,
+    AdumbraList::Resources,
+];
+
+/// Something named of a program. The texts live as long as the program.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraVariable {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Its `AdumbraType`.
+    pub r#type: u32,
+    /// Its name; of a member of a struct, the name of the whole.
+    pub name: *const c_char,
+    /// Its type as the language writes it.
+    pub type_name: *const c_char,
+    /// How many scalars stand before it in its list. A global begins at byte 12 * first of the globals.
+    pub first: usize,
+    /// How many scalars it has; of a closure, those of all its arguments.
+    pub scalars: usize,
+    /// Of globals, whether the program reads it; 1 for others.
+    pub is_read: u32,
+}
+
+// SAFETY: numbers and pointers, of which zeros are some.
+unsafe impl Prefixed for AdumbraVariable {}
+
+/// The type that a number of the caller's names, if it is one that can be named so.
+pub(crate) fn type_of(number: u32) -> Result<Type> {
+    Ok(match number {
+        0 => Type::Scalar(Scalar::Bool),
+        1 => Type::Scalar(Scalar::I32),
+        2 => Type::Scalar(Scalar::U32),
+        3 => Type::FLOAT,
+        4..=6 => Type::Vector(number as u8 - 2),
+        7..=9 => Type::Matrix(number as u8 - 5),
+        10 => Type::Scalar(Scalar::Closure),
+        11 => Type::Scalar(Scalar::Resource),
+        12..=14 => return Err(AdumbraStatus::WrongType),
+        _ => return Err(AdumbraStatus::InvalidValue),
+    })
+}
+
+fn number_of(ty: &Type) -> AdumbraType {
+    match ty {
+        Type::Scalar(Scalar::Bool) => AdumbraType::Bool,
+        Type::Scalar(Scalar::I32) => AdumbraType::Int,
+        Type::Scalar(Scalar::U32) => AdumbraType::Uint,
+        Type::Scalar(Scalar::F32) => AdumbraType::Float,
+        Type::Scalar(Scalar::Closure) => AdumbraType::Closure,
+        Type::Scalar(Scalar::Resource) => AdumbraType::Resource,
+        Type::Vector(2) => AdumbraType::Float2,
+        Type::Vector(3) => AdumbraType::Float3,
+        Type::Vector(_) => AdumbraType::Float4,
+        Type::Matrix(2) => AdumbraType::Float2x2,
+        Type::Matrix(3) => AdumbraType::Float3x3,
+        Type::Matrix(_) => AdumbraType::Float4x4,
+        Type::Array(..) => AdumbraType::Array,
+        Type::Struct(_) => AdumbraType::Struct,
+    }
+}
+
+/// A text for C. What would end it early is left out.
+pub(crate) fn c_text(text: &str) -> CString {
+    let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
+    CString::new(bytes).unwrap_or_default()
+}
+
+/// Everything named of a program, with texts that C can read.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    lists: [Vec<Variable>; 6],
+    /// Of each closure.
+    arguments: Vec<Vec<Variable>>,
+    /// Every type that there is, and those within.
+    types: Vec<(Type, CString)>,
+}
+
+#[derive(Debug)]
+struct Variable {
+    name: CString,
+    ty: AdumbraType,
+    type_name: CString,
+    first: usize,
+    scalars: usize,
+    is_read: bool,
+}
+
+impl Variable {
+    fn shown(&self) -> AdumbraVariable {
+        AdumbraVariable {
+            size: 0,
+            r#type: self.ty as u32,
+            name: self.name.as_ptr(),
+            type_name: self.type_name.as_ptr(),
+            first: self.first,
+            scalars: self.scalars,
+            is_read: u32::from(self.is_read),
+        }
+    }
+}
+
+/// Variables one behind the other.
+fn in_a_row<'t>(named: impl Iterator<Item = (&'t str, &'t Type)>) -> Vec<Variable> {
+    let mut first = 0;
+    named
+        .map(|(name, ty)| {
+            let scalars = ty.scalar_count();
+            first += scalars;
+            Variable {
+                name: c_text(name),
+                ty: number_of(ty),
+                type_name: c_text(&ty.to_string()),
+                first: first - scalars,
+                scalars,
+                is_read: true,
+            }
+        })
+        .collect()
+}
+
+/// What has a name and no place among scalars.
+fn names<'t>(names: impl Iterator<Item = (&'t str, usize)>, ty: AdumbraType) -> Vec<Variable> {
+    let type_name = match ty {
+        AdumbraType::Texture => c"texture2d",
+        AdumbraType::Closure => c"closure",
+        _ => c"shader_resource",
+    };
+    names
+        .map(|(name, scalars)| Variable {
+            name: c_text(name),
+            ty,
+            type_name: type_name.into(),
+            first: 0,
+            scalars,
+            is_read: true,
+        })
+        .collect()
+}
+
+impl Interface {
+    pub(crate) fn new(program: &Program) -> Interface {
+        let outputs = program.outputs().iter();
+        let inputs = program.inputs().iter();
+        let members = program.globals().members().iter();
+        let mut types = Vec::new();
+        outputs
+            .clone()
+            .for_each(|port| add_types(&port.ty, &mut types));
+        inputs
+            .clone()
+            .for_each(|port| add_types(&port.ty, &mut types));
+        let mut globals = in_a_row(members.clone().map(|m| (m.name(), m.ty())));
+        for (global, member) in globals.iter_mut().zip(members) {
+            global.is_read = program.reads(member.name());
+        }
+        let textures = program.textures().iter().map(|name| (name.as_str(), 0));
+        let resources = program.resources().iter().map(|name| (name.as_str(), 1));
+        let closures = program.closures().iter().map(|shape| {
+            let scalars = shape.params.iter().map(Type::scalar_count);
+            (shape.name.as_str(), scalars.sum())
+        });
+        let arguments = program.closures().iter().map(|shape| {
+            let unnamed = shape.params.iter().map(|ty| ("", ty));
+            in_a_row(unnamed)
+        });
+        Interface {
+            lists: [
+                in_a_row(outputs.map(|output| (output.name.as_str(), &output.ty))),
+                in_a_row(inputs.map(|input| (input.name.as_str(), &input.ty))),
+                globals,
+                names(textures, AdumbraType::Texture),
+                names(closures, AdumbraType::Closure),
+                names(resources, AdumbraType::Resource),
+            ],
+            arguments: arguments.collect(),
+            types,
+        }
+    }
+
+    pub(crate) fn count(&self, list: AdumbraList) -> usize {
+        self.lists[list as usize].len()
+    }
+
+    pub(crate) fn variable(&self, list: AdumbraList, index: usize) -> Result<AdumbraVariable> {
+        let variable = self.lists[list as usize].get(index);
+        Ok(variable.ok_or(AdumbraStatus::Index)?.shown())
+    }
+
+    /// What a path names: in outputs and parameters, members of structs, too.
+    pub(crate) fn find(
+        &self,
+        program: &Program,
+        list: AdumbraList,
+        path: &str,
+    ) -> Result<AdumbraVariable> {
+        let name = path.split('.').next().unwrap_or_default();
+        let variables = self.lists[list as usize].iter();
+        let mut named = variables.filter(|variable| variable.name.to_bytes() == name.as_bytes());
+        let whole = named.next().ok_or(AdumbraStatus::UnknownName)?.shown();
+        if name == path {
+            return Ok(whole);
+        }
+        let member = match list {
+            AdumbraList::Outputs => program.find_output(path),
+            AdumbraList::Parameters => program.find_input(path),
+            _ => None,
+        };
+        let (first, ty) = member.ok_or(AdumbraStatus::UnknownName)?;
+        let known = self.types.iter().find(|(known, _)| known == ty);
+        Ok(AdumbraVariable {
+            r#type: number_of(ty) as u32,
+            type_name: known.map_or(null(), |(_, name)| name.as_ptr()),
+            first,
+            scalars: ty.scalar_count(),
+            ..whole
+        })
+    }
+
+    pub(crate) fn argument(&self, shape: usize, index: usize) -> Result<AdumbraVariable> {
+        let argument = self.arguments.get(shape).and_then(|all| all.get(index));
+        Ok(argument.ok_or(AdumbraStatus::Index)?.shown())
+    }
+}
+
+/// Notes a type, and those of its members.
+fn add_types(ty: &Type, types: &mut Vec<(Type, CString)>) {
+    if types.iter().any(|(known, _)| known == ty) {
+        return;
+    }
+    types.push((ty.clone(), c_text(&ty.to_string())));
+    if let Type::Struct(whole) = ty {
+        for (_, member) in &whole.members {
+            add_types(member, types);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_and_their_numbers_are_one_to_one() {
+        for number in 0..=11 {
+            assert_eq!(number_of(&type_of(number).unwrap()) as u32, number);
+        }
+        for number in 12..=14 {
+            assert_eq!(type_of(number), Err(AdumbraStatus::WrongType));
+        }
+        assert_eq!(type_of(15), Err(AdumbraStatus::InvalidValue));
+        assert_eq!(type_of(u32::MAX), Err(AdumbraStatus::InvalidValue));
+    }
+
+    #[test]
+    fn lists_are_numbered_as_they_are_kept() {
+        for (number, list) in LISTS.into_iter().enumerate() {
+            assert_eq!(list as usize, number);
+        }
+    }
+
+    #[test]
+    fn texts_for_c_end_where_they_should() {
+        assert_eq!(c_text("a\0b").as_bytes(), b"ab");
+    }
+}

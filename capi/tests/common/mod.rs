@@ -1,0 +1,177 @@
+//! What the suites share: places, the C compiler, and texts across the boundary.
+
+#![allow(unsafe_code)]
+#![allow(dead_code, reason = "no suite uses all of it")]
+
+use adumbra::{Compiler, Globals, GlobalsLayout, Options, Program};
+use adumbra_capi::{
+    AdumbraCompiler, AdumbraCompilerOptions, AdumbraFindings, AdumbraInstance, AdumbraProgram,
+    AdumbraStatus,
+};
+use std::ffi::{CStr, c_char};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::ptr::null_mut;
+
+/// The folder of the crate.
+pub(crate) fn room() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file or folder of the project.
+pub(crate) fn project(path: &str) -> PathBuf {
+    room().parent().expect("the project's folder").join(path)
+}
+
+/// An empty folder for a test.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capi_{name}"));
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+/// The C or C++ compiler of this machine, if there is one.
+pub(crate) fn compiler(cpp: bool) -> Option<cc::Tool> {
+    let target = env!("ADUMBRA_TARGET");
+    let mut build = cc::Build::new();
+    build.target(target).host(target).opt_level(0).cpp(cpp);
+    let tool = build.cargo_metadata(false).try_get_compiler().ok()?;
+    let version = Command::new(tool.path()).arg("--version").output();
+    version
+        .is_ok_and(|said| said.status.success())
+        .then_some(tool)
+}
+
+/// Calls a function of the crate as C would.
+#[macro_export]
+macro_rules! call {
+    ($function:ident($($argument:expr),* $(,)?)) => {{
+        // SAFETY: what tests point at lives while they call and is as long as they say, or is wrong in a way that the function sees.
+        #[allow(unused_unsafe, clippy::allow_attributes, reason = "some functions take no pointer")]
+        unsafe { adumbra_capi::$function($($argument),*) }
+    }};
+}
+
+/// Calls a function that must do what it is asked for.
+#[macro_export]
+macro_rules! ok {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        assert_eq!($crate::call!($function($($argument),*)), adumbra_capi::AdumbraStatus::Ok)
+    };
+}
+
+/// Calls a function that makes a handle: its arguments before the handle's place and, behind a semicolon, those after it.
+#[macro_export]
+macro_rules! made {
+    ($function:ident($($argument:expr),* ; $($behind:expr),*)) => {{
+        let mut handle = std::ptr::null_mut();
+        $crate::ok!($function($($argument,)* &raw mut handle $(, $behind)*));
+        assert!(!handle.is_null());
+        handle
+    }};
+    ($function:ident($($argument:expr),*)) => { $crate::made!($function($($argument),* ;)) };
+}
+
+/// What a text of C says.
+pub(crate) fn text<'a>(pointer: *const c_char) -> &'a str {
+    assert!(!pointer.is_null());
+    // SAFETY: the library's texts end with NUL, and tests read them while their handle lives.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().expect("UTF-8")
+}
+
+/// A struct that begins with its size, zero besides.
+pub(crate) fn sized<T>() -> T {
+    let mut value = std::mem::MaybeUninit::<T>::zeroed();
+    let size = u32::try_from(size_of::<T>()).expect("a small struct");
+    // SAFETY: the structs of the interface begin with their size, and may be zero besides.
+    unsafe {
+        value.as_mut_ptr().cast::<u32>().write(size);
+        value.assume_init()
+    }
+}
+
+/// A text that is asked for twice: how long it is, and what it says.
+pub(crate) fn written(write: impl Fn(*mut c_char, usize, *mut usize) -> AdumbraStatus) -> String {
+    let mut needed = 0;
+    let short = write(std::ptr::null_mut(), 0, &raw mut needed);
+    assert_eq!(short, AdumbraStatus::BufferTooSmall);
+    let mut buffer = vec![0x7f_u8; needed + 1];
+    let small = write(buffer.as_mut_ptr().cast(), needed - 1, std::ptr::null_mut());
+    assert_eq!(small, AdumbraStatus::BufferTooSmall);
+    assert!(buffer.iter().all(|&byte| byte == 0x7f));
+    let wrote = write(buffer.as_mut_ptr().cast(), needed, &raw mut needed);
+    assert_eq!(wrote, AdumbraStatus::Ok);
+    assert_eq!(buffer[needed - 1..], [0, 0x7f]);
+    buffer.truncate(needed - 1);
+    String::from_utf8(buffer).expect("UTF-8")
+}
+
+/// A compiler for a hit point, whose outputs have derivatives.
+pub(crate) fn hit_compiler() -> *mut AdumbraCompiler {
+    let layout = made!(adumbra_layout_new_hit());
+    let options = AdumbraCompilerOptions {
+        output_derivatives: 1,
+        ..sized()
+    };
+    let compiler = made!(adumbra_compiler_new(layout, &raw const options));
+    call!(adumbra_layout_free(layout));
+    compiler
+}
+
+/// The same by the facade.
+pub(crate) fn rust_compiler() -> Compiler {
+    Compiler::new(GlobalsLayout::hit()).with_options(Options {
+        output_derivatives: true,
+        ..Options::default()
+    })
+}
+
+/// A program of a text, which has to be right.
+pub(crate) fn compile(compiler: *const AdumbraCompiler, shader: &str) -> *mut AdumbraProgram {
+    let (mut program, mut findings) = (null_mut(), null_mut());
+    let status = call!(adumbra_compile_text(
+        compiler,
+        c"s.adu".as_ptr(),
+        shader.as_ptr().cast(),
+        shader.len(),
+        &raw mut program,
+        &raw mut findings
+    ));
+    if status != AdumbraStatus::Ok {
+        panic!("{}", report(findings));
+    }
+    call!(adumbra_findings_free(findings));
+    program
+}
+
+/// What findings say to people.
+pub(crate) fn report(findings: *const AdumbraFindings) -> String {
+    written(|to, room, needed| call!(adumbra_findings_text(findings, 0, to, room, needed)))
+}
+
+/// An instance of a text with the usual values, for hit points.
+pub(crate) fn instance(shader: &str) -> *mut AdumbraInstance {
+    let compiler = hit_compiler();
+    let program = compile(compiler, shader);
+    let instance = made!(adumbra_instance_new(program));
+    call!(adumbra_program_free(program));
+    call!(adumbra_compiler_free(compiler));
+    instance
+}
+
+/// Globals of a hit point that differ from point to point, as the host's memory holds them.
+pub(crate) fn hit(point: usize) -> [f32; 54] {
+    std::array::from_fn(|word| {
+        let wave = (point * 54 + word) as f32 * 0.37;
+        wave.sin() * if word % 9 < 3 { 2.0 } else { 0.125 }
+    })
+}
+
+/// The same for the facade.
+pub(crate) fn rust_hit(program: &Program, point: usize) -> Globals {
+    let mut globals = Globals::new(program.globals());
+    let words = hit(point).map(f32::to_bits);
+    globals.words_mut().copy_from_slice(&words);
+    globals
+}

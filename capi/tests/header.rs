@@ -1,0 +1,113 @@
+//! The header is what cbindgen makes of the crate now, and both languages take it without a word.
+
+mod common;
+
+use common::{compiler, room, scratch};
+use std::fs;
+
+/// The files with functions, in the order in which a reader of the header wants them.
+const SUBJECTS: [&str; 14] = [
+    "version",
+    "status",
+    "layout",
+    "closures",
+    "sources",
+    "compiler",
+    "findings",
+    "program",
+    "instance",
+    "evaluator",
+    "parked",
+    "batch_globals",
+    "batch",
+    "host",
+];
+
+/// The files of what these functions take and give.
+const TYPES: [&str; 4] = ["pointer", "options", "variable", "closure"];
+
+fn generated() -> String {
+    let source = |name: &&str| room().join("src").join(name).with_extension("rs");
+    let config = cbindgen::Config::from_file(room().join("cbindgen.toml"));
+    let mut builder = cbindgen::Builder::new().with_config(config.expect("the settings are read"));
+    for file in SUBJECTS.iter().chain(&TYPES).map(source) {
+        builder = builder.with_src(file);
+    }
+    let mut header = Vec::new();
+    let bindings = builder.generate().expect("the crate can be read");
+    bindings.write(&mut header);
+    String::from_utf8(header).expect("UTF-8")
+}
+
+#[test]
+fn the_header_is_that_of_the_crate() {
+    let path = room().join("include/adumbra.h");
+    let now = generated();
+    if std::env::var_os("ADUMBRA_BLESS").is_some() {
+        fs::write(&path, &now).expect("the header can be written");
+    }
+    let kept = fs::read_to_string(&path).expect("the header is there");
+    let at = kept.lines().zip(now.lines()).position(|(a, b)| a != b);
+    assert!(
+        kept == now,
+        "adumbra.h is stale from line {:?} on: ADUMBRA_BLESS=1 cargo test -p adumbra-capi --test header",
+        at.map(|at| at + 1)
+    );
+}
+
+#[test]
+fn every_function_of_the_crate_stands_in_it() {
+    let header = fs::read_to_string(room().join("include/adumbra.h")).expect("the header is there");
+    let mut functions = 0;
+    for entry in fs::read_dir(room().join("src")).expect("the crate is there") {
+        let path = entry.expect("the crate is there").path();
+        let text = fs::read_to_string(&path).expect("a source file");
+        for after in text.split("#[unsafe(no_mangle)]\n").skip(1) {
+            let name = after
+                .split("fn ")
+                .nth(1)
+                .and_then(|rest| rest.split('(').next());
+            let name = name.expect("a function follows");
+            assert!(
+                header.contains(&format!("{name}(")),
+                "{name} of {}",
+                path.display()
+            );
+            functions += 1;
+        }
+    }
+    assert!(functions > 50, "{functions}");
+}
+
+#[test]
+fn both_languages_take_it_without_a_word() {
+    for (language, ending, standard) in [("C", "c", "-std=c99"), ("C++", "cpp", "-std=c++17")] {
+        let Some(compiler) = compiler(ending == "cpp") else {
+            println!("skipped: there is no {language} compiler");
+            continue;
+        };
+        let folder = scratch("header");
+        let file = folder.join("both").with_extension(ending);
+        fs::write(
+            &file,
+            "#include \"adumbra.h\"\n#include \"adumbra.h\"\nint main(void) { return 0; }\n",
+        )
+        .expect("the folder can be written");
+        let mut command = compiler.to_command();
+        command.args([
+            standard,
+            "-Wall",
+            "-Wextra",
+            "-pedantic",
+            "-Werror",
+            "-fsyntax-only",
+        ]);
+        command.arg("-I").arg(room().join("include")).arg(&file);
+        let said = command.output().expect("the compiler starts");
+        assert!(
+            said.status.success(),
+            "{language}: {}",
+            String::from_utf8_lossy(&said.stderr)
+        );
+    }
+}

@@ -1,0 +1,596 @@
+//! What no host should do, and some will: null and misaligned pointers, sizes from nowhere, texts that are none, handles in use.
+
+#![allow(unsafe_code)]
+
+mod common;
+
+use adumbra_capi::*;
+use common::{compile, hit, hit_compiler, instance, room, sized, text};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::{null, null_mut, without_provenance_mut};
+use std::thread;
+
+/// Calls every function, with `bad` for handles and places of results, `t` for texts, and 0 or nothing for the rest; and says what each gave.
+macro_rules! every {
+    ($bad:expr, $t:expr; $($function:ident($($argument:tt),*);)*) => {
+        vec![$((stringify!($function), call!($function($(every!(@ $argument $bad, $t)),*)))),*]
+    };
+    (@ h $bad:expr, $t:expr) => { without_provenance_mut($bad) };
+    (@ t $bad:expr, $t:expr) => { $t };
+    (@ n $bad:expr, $t:expr) => { 0 };
+    (@ o $bad:expr, $t:expr) => { null_mut() };
+}
+
+/// Every function that gives a status: `h` a handle or a place, `t` a text, `n` a number, `o` what may be missing.
+fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
+    every! { bad, t;
+        adumbra_layout_new(h);
+        adumbra_layout_new_hit(h);
+        adumbra_layout_add(h, t, n);
+        adumbra_layout_shadowless(h, t);
+        adumbra_layout_bytes(h, h);
+        adumbra_closures_new(h);
+        adumbra_closures_add(h, t, o, o, n);
+        adumbra_reply(h, t, n);
+        adumbra_sources_new(t, t, n, h);
+        adumbra_sources_add(h, t, t, n);
+        adumbra_sources_include(h, h, o);
+        adumbra_compiler_new(o, o, h);
+        adumbra_compile(h, h, h, o);
+        adumbra_compile_text(h, t, t, n, h, o);
+        adumbra_findings_count(h, h);
+        adumbra_findings_get(h, n, h);
+        adumbra_findings_text(h, n, o, n, o);
+        adumbra_program_count(h, n, h);
+        adumbra_program_variable(h, n, n, h);
+        adumbra_program_find(h, n, t, h);
+        adumbra_program_closure_parameter(h, n, n, h);
+        adumbra_program_json(h, o, n, o);
+        adumbra_program_stats(h, h);
+        adumbra_program_save(h, o, n, o);
+        adumbra_program_load(o, n, h, o);
+        adumbra_instance_new(h, h);
+        adumbra_instance_set(h, t, n, o, n);
+        adumbra_evaluator_new(h, o, h);
+        adumbra_evaluator_evaluate(h, o, n, o, o);
+        adumbra_evaluator_evaluate_quad(h, h, n, o, o, o);
+        adumbra_evaluator_show(h, n, o);
+        adumbra_evaluator_read(h, n, n, n, o);
+        adumbra_evaluator_fault_count(h, h);
+        adumbra_evaluator_faults(h, h);
+        adumbra_evaluator_closure(h, n, h);
+        adumbra_evaluator_closure_arguments(h, n, o, n, o);
+        adumbra_evaluator_closure_text(h, n, n, o, n, o);
+        adumbra_evaluator_request(h, h);
+        adumbra_evaluator_answer(h, h, o, o);
+        adumbra_evaluator_park(h, h);
+        adumbra_evaluator_resume(h, h, h, o, o);
+        adumbra_evaluator_memory(h, h);
+        adumbra_parked_point_request(h, h);
+        adumbra_batch_globals_new(h, h);
+        adumbra_batch_globals_plane(h, t, n, n, o, n, n);
+        adumbra_batch_globals_same(h, t, n, o, n);
+        adumbra_batch_globals_points(h, o, n);
+        adumbra_batch_evaluator_new(h, o, h);
+        adumbra_batch_evaluator_width(h, h);
+        adumbra_batch_evaluator_simd(h, h);
+        adumbra_batch_evaluator_evaluate(h, h, n, n, o, o);
+        adumbra_batch_evaluator_outcomes(h, o, n, o);
+        adumbra_batch_evaluator_copy(h, n, n, o, n, n);
+        adumbra_batch_evaluator_faulty(h, o, n, o);
+        adumbra_batch_evaluator_faults(h, n, h);
+        adumbra_batch_evaluator_closure(h, n, n, h);
+        adumbra_batch_evaluator_closure_arguments(h, n, n, o, n, o);
+        adumbra_batch_evaluator_closure_text(h, n, n, n, o, n, o);
+        adumbra_batch_evaluator_waiting(h, o, n, o);
+        adumbra_batch_evaluator_request(h, n, h);
+        adumbra_batch_evaluator_answer(h, n, h, o, o);
+        adumbra_batch_evaluator_park(h, n, h);
+        adumbra_batch_evaluator_memory(h, h);
+    }
+}
+
+/// An address that nothing but bytes can stand at.
+const ODD: usize = 0x1001;
+
+#[test]
+fn null_and_misaligned_pointers_are_refused_by_every_function() {
+    for (bad, status) in [(0, AdumbraStatus::Null), (ODD, AdumbraStatus::Misaligned)] {
+        for (function, gave) in every(bad, c"x".as_ptr()) {
+            assert_eq!(gave, status, "{function}");
+        }
+    }
+    for (function, gave) in every(0, null()) {
+        assert_eq!(gave, AdumbraStatus::Null, "{function}");
+    }
+}
+
+#[test]
+fn freeing_nothing_is_nothing_and_no_function_is_forgotten() {
+    for bad in [0, ODD] {
+        call!(adumbra_layout_free(without_provenance_mut(bad)));
+        call!(adumbra_closures_free(without_provenance_mut(bad)));
+        call!(adumbra_sources_free(without_provenance_mut(bad)));
+        call!(adumbra_compiler_free(without_provenance_mut(bad)));
+        call!(adumbra_findings_free(without_provenance_mut(bad)));
+        call!(adumbra_program_free(without_provenance_mut(bad)));
+        call!(adumbra_instance_free(without_provenance_mut(bad)));
+        call!(adumbra_evaluator_free(without_provenance_mut(bad)));
+        call!(adumbra_parked_point_free(without_provenance_mut(bad)));
+        call!(adumbra_batch_globals_free(without_provenance_mut(bad)));
+        call!(adumbra_batch_evaluator_free(without_provenance_mut(bad)));
+    }
+    let constants = ["adumbra_version", "adumbra_api", "adumbra_status_text"];
+    let called: Vec<&str> = every(0, null()).into_iter().map(|(name, _)| name).collect();
+    let mut freed = 0;
+    let header = std::fs::read_to_string(room().join("include/adumbra.h")).unwrap();
+    let words = header.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let mut functions: Vec<&str> = words.filter(|word| word.starts_with("adumbra_")).collect();
+    functions.sort_unstable();
+    functions.dedup();
+    for function in functions {
+        // Names in comments that end a family are none.
+        if !header.contains(&format!("{function}(")) {
+            continue;
+        }
+        freed += usize::from(function.ends_with("_free"));
+        let is_known = called.contains(&function)
+            || constants.contains(&function)
+            || function.ends_with("_free");
+        assert!(is_known, "{function}");
+    }
+    assert_eq!(freed, 11);
+    assert_eq!(text(adumbra_version()), env!("CARGO_PKG_VERSION"));
+    assert_eq!(adumbra_api(), ADUMBRA_API);
+}
+
+#[test]
+fn texts_may_be_anything() {
+    let compiler = hit_compiler();
+    let compiled = |name: *const c_char, text: *const c_char, length| {
+        let (mut program, mut findings) = (null_mut(), null_mut());
+        let status = call!(adumbra_compile_text(
+            compiler,
+            name,
+            text,
+            length,
+            &raw mut program,
+            &raw mut findings
+        ));
+        assert_eq!(program.is_null(), status != AdumbraStatus::Ok);
+        assert_eq!(findings.is_null(), status != AdumbraStatus::Refused);
+        call!(adumbra_program_free(program));
+        call!(adumbra_findings_free(findings));
+        status
+    };
+    let name = c"s".as_ptr();
+    let wrong = c"shader s(out float o) { o = \"\xff\xfe\"; }";
+    assert_eq!(compiled(name, c"".as_ptr(), 0), AdumbraStatus::Refused);
+    assert_eq!(compiled(name, null(), 0), AdumbraStatus::Refused);
+    assert_eq!(
+        compiled(name, c"".as_ptr(), ADUMBRA_TO_NUL),
+        AdumbraStatus::Refused
+    );
+    assert_eq!(
+        compiled(name, b"\0\0\0".as_ptr().cast(), 3),
+        AdumbraStatus::Refused
+    );
+    assert_eq!(
+        compiled(name, wrong.as_ptr(), ADUMBRA_TO_NUL),
+        AdumbraStatus::NotUtf8
+    );
+    assert_eq!(
+        compiled(wrong.as_ptr(), c"".as_ptr(), 0),
+        AdumbraStatus::NotUtf8
+    );
+    assert_eq!(compiled(name, null(), 1), AdumbraStatus::Null);
+    for length in [usize::MAX - 1, isize::MAX as usize + 1] {
+        assert_eq!(compiled(name, c"x".as_ptr(), length), AdumbraStatus::Size);
+    }
+    let long = " ".repeat(adumbra::MAX_SOURCE + 1);
+    assert_eq!(
+        compiled(name, long.as_ptr().cast(), long.len()),
+        AdumbraStatus::Refused
+    );
+    call!(adumbra_compiler_free(compiler));
+}
+
+#[test]
+fn sizes_and_numbers_may_be_anything() {
+    let layout = made!(adumbra_layout_new_hit());
+    let mut compiler = null_mut();
+    for size in [
+        0,
+        4,
+        size_of::<AdumbraCompilerOptions>() as u32 - 1,
+        u32::MAX,
+    ] {
+        let options = AdumbraCompilerOptions { size, ..sized() };
+        let status = call!(adumbra_compiler_new(
+            layout,
+            &raw const options,
+            &raw mut compiler
+        ));
+        assert_eq!((status, compiler.is_null()), (AdumbraStatus::Size, true));
+    }
+    for options in [
+        AdumbraCompilerOptions {
+            derivatives: 7,
+            ..sized()
+        },
+        AdumbraCompilerOptions {
+            at_divergence: 2,
+            ..sized()
+        },
+        AdumbraCompilerOptions {
+            output_derivatives: 2,
+            ..sized()
+        },
+        AdumbraCompilerOptions {
+            merge_demand: u32::MAX,
+            ..sized()
+        },
+    ] {
+        let status = call!(adumbra_compiler_new(
+            layout,
+            &raw const options,
+            &raw mut compiler
+        ));
+        assert_eq!(status, AdumbraStatus::InvalidValue);
+    }
+    let add = |name: &CStr, ty| call!(adumbra_layout_add(layout, name.as_ptr(), ty));
+    assert_eq!(add(c"uvw", 3), AdumbraStatus::Twice);
+    assert_eq!(
+        add(c"k", AdumbraType::Closure as u32),
+        AdumbraStatus::WrongType
+    );
+    assert_eq!(add(c"k", 15), AdumbraStatus::InvalidValue);
+    let shadowless = call!(adumbra_layout_shadowless(layout, c"gone".as_ptr()));
+    assert_eq!(shadowless, AdumbraStatus::UnknownName);
+    call!(adumbra_layout_free(layout));
+
+    let instance = instance("shader s(float x, out float o) { o = x; }");
+    let evaluator = made!(adumbra_evaluator_new(instance, null()));
+    let globals = hit(0);
+    let evaluate = |start: *const c_void, bytes| {
+        call!(adumbra_evaluator_evaluate(
+            evaluator,
+            start,
+            bytes,
+            null(),
+            null_mut()
+        ))
+    };
+    let start = globals.as_ptr().cast::<c_void>();
+    assert_eq!(evaluate(start, 216), AdumbraStatus::Ok);
+    assert_eq!(
+        [0, 212, 215, 217, 220].map(|bytes| evaluate(start, bytes)),
+        [AdumbraStatus::WrongGlobals; 5]
+    );
+    assert_eq!(evaluate(start, usize::MAX - 3), AdumbraStatus::Size);
+    assert_eq!(
+        evaluate(start.wrapping_byte_add(1), 216),
+        AdumbraStatus::Misaligned
+    );
+    assert_eq!(evaluate(null(), 216), AdumbraStatus::Null);
+    let mut words = [0_u32; 4];
+    let mut read = |part, first, count| {
+        call!(adumbra_evaluator_read(
+            evaluator,
+            part,
+            first,
+            count,
+            words.as_mut_ptr().cast()
+        ))
+    };
+    assert_eq!(read(0, 0, 1), AdumbraStatus::Ok);
+    assert_eq!(read(0, 1, 0), AdumbraStatus::Ok);
+    assert_eq!(
+        [read(0, 0, 2), read(0, 1, 1), read(2, usize::MAX, 4)],
+        [AdumbraStatus::Index; 3]
+    );
+    assert_eq!(read(3, 0, 1), AdumbraStatus::InvalidValue);
+    assert_eq!(read(0, 0, usize::MAX), AdumbraStatus::Size);
+    let many = call!(adumbra_instance_set(
+        instance,
+        c"x".as_ptr(),
+        3,
+        start,
+        usize::MAX / 4
+    ));
+    assert_eq!(many, AdumbraStatus::Size);
+
+    let limits = AdumbraLimits { size: 8, ..sized() };
+    for options in [
+        AdumbraEvaluatorOptions {
+            engine: 3,
+            ..sized()
+        },
+        AdumbraEvaluatorOptions {
+            limits: &raw const limits,
+            ..sized()
+        },
+        AdumbraEvaluatorOptions {
+            limits: without_provenance_mut(ODD),
+            ..sized()
+        },
+    ] {
+        let mut other = null_mut();
+        let status = call!(adumbra_evaluator_new(
+            instance,
+            &raw const options,
+            &raw mut other
+        ));
+        let expected = [
+            AdumbraStatus::InvalidValue,
+            AdumbraStatus::Size,
+            AdumbraStatus::Misaligned,
+        ];
+        assert!(expected.contains(&status) && other.is_null());
+    }
+    let host = AdumbraHost {
+        size: 16,
+        ..sized()
+    };
+    let status = call!(adumbra_evaluator_evaluate(
+        evaluator,
+        start,
+        216,
+        &raw const host,
+        null_mut()
+    ));
+    assert_eq!(status, AdumbraStatus::Size);
+    call!(adumbra_evaluator_free(evaluator));
+    call!(adumbra_instance_free(instance));
+}
+
+/// What a callback finds that uses, and frees, what calls it.
+struct Meddler {
+    evaluator: *mut AdumbraEvaluator,
+    batch: *mut AdumbraBatchEvaluator,
+    globals: *mut AdumbraBatchGlobals,
+    found: Vec<AdumbraStatus>,
+}
+
+unsafe extern "C" fn meddle(user: *mut c_void, _: *const AdumbraSampleRequest, _: *mut f32) -> u32 {
+    // SAFETY: the user is the test's meddler, which nobody else looks at meanwhile.
+    let meddler = unsafe { &mut *user.cast::<Meddler>() };
+    let point = hit(0);
+    let mut word = 0_u32;
+    let start = point.as_ptr().cast();
+    let (one, many, globals) = (meddler.evaluator, meddler.batch, meddler.globals);
+    meddler.found.extend([
+        call!(adumbra_evaluator_evaluate(
+            one,
+            start,
+            216,
+            null(),
+            null_mut()
+        )),
+        call!(adumbra_evaluator_read(one, 0, 0, 1, (&raw mut word).cast())),
+        call!(adumbra_batch_evaluator_evaluate(
+            many,
+            globals,
+            0,
+            1,
+            null(),
+            null()
+        )),
+        call!(adumbra_batch_globals_points(globals, start, 1)),
+    ]);
+    call!(adumbra_evaluator_free(one));
+    call!(adumbra_batch_evaluator_free(many));
+    call!(adumbra_batch_globals_free(globals));
+    0
+}
+
+#[test]
+fn callbacks_that_meddle_find_the_door_closed() {
+    let compiler = hit_compiler();
+    let program = compile(
+        compiler,
+        "texture2d t; shader s(out float o) { o = texture2d_sample_alpha<t>(0.5, 0.5); }",
+    );
+    let instance = made!(adumbra_instance_new(program));
+    let mut meddler = Meddler {
+        evaluator: made!(adumbra_evaluator_new(instance, null())),
+        batch: made!(adumbra_batch_evaluator_new(instance, null())),
+        globals: made!(adumbra_batch_globals_new(program)),
+        found: Vec::new(),
+    };
+    let (many, globals) = (meddler.batch, meddler.globals);
+    let host = AdumbraHost {
+        user: (&raw mut meddler).cast(),
+        sample: Some(meddle),
+        ..sized()
+    };
+    let point = hit(0);
+    // The one that does not run is free to be used, and to be freed.
+    ok!(adumbra_batch_evaluator_evaluate(
+        many,
+        globals,
+        0,
+        1,
+        null(),
+        &raw const host
+    ));
+    let (ok, busy) = (AdumbraStatus::Ok, AdumbraStatus::Busy);
+    assert_eq!(meddler.found, [ok, ok, busy, busy]);
+
+    let one = made!(adumbra_evaluator_new(instance, null()));
+    (meddler.evaluator, meddler.batch, meddler.globals) = (one, null_mut(), null_mut());
+    meddler.found.clear();
+    ok!(adumbra_evaluator_evaluate(
+        one,
+        point.as_ptr().cast(),
+        216,
+        &raw const host,
+        null_mut()
+    ));
+    assert_eq!(
+        meddler.found,
+        [busy, busy, AdumbraStatus::Null, AdumbraStatus::Null]
+    );
+    let mut alpha = 0.0_f32;
+    ok!(adumbra_evaluator_read(
+        one,
+        0,
+        0,
+        1,
+        (&raw mut alpha).cast()
+    ));
+    assert_eq!(alpha, 1.0);
+    call!(adumbra_evaluator_free(one));
+    call!(adumbra_batch_evaluator_free(many));
+    call!(adumbra_batch_globals_free(globals));
+    call!(adumbra_instance_free(instance));
+    call!(adumbra_program_free(program));
+    call!(adumbra_compiler_free(compiler));
+}
+
+#[test]
+fn handles_outlive_what_they_were_made_from_and_memory_comes_back() {
+    let resident = || {
+        let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+        statm.split(' ').nth(1)?.parse::<usize>().ok()
+    };
+    let mut before = None;
+    for round in 0..3000 {
+        if round == 500 {
+            before = resident();
+        }
+        let compiler = hit_compiler();
+        let shader = format!(
+            "shader s(float x = {round}.0, out float o) {{ o = x + sin(global_value<uvw>.x); }}"
+        );
+        let program = compile(compiler, &shader);
+        call!(adumbra_compiler_free(compiler));
+        let instance = made!(adumbra_instance_new(program));
+        let globals = made!(adumbra_batch_globals_new(program));
+        call!(adumbra_program_free(program));
+        let one = made!(adumbra_evaluator_new(instance, null()));
+        let many = made!(adumbra_batch_evaluator_new(instance, null()));
+        call!(adumbra_instance_free(instance));
+        ok!(adumbra_evaluator_evaluate(
+            one,
+            [0_u32; 54].as_ptr().cast(),
+            216,
+            null(),
+            null_mut()
+        ));
+        ok!(adumbra_batch_evaluator_evaluate(
+            many,
+            globals,
+            0,
+            3,
+            null(),
+            null()
+        ));
+        let (mut alone, mut together) = (0.0_f32, [0.0_f32; 3]);
+        ok!(adumbra_evaluator_read(
+            one,
+            0,
+            0,
+            1,
+            (&raw mut alone).cast()
+        ));
+        ok!(adumbra_batch_evaluator_copy(
+            many,
+            0,
+            0,
+            together.as_mut_ptr().cast(),
+            3,
+            1
+        ));
+        assert_eq!((alone, together), (round as f32, [round as f32; 3]));
+        call!(adumbra_batch_globals_free(globals));
+        call!(adumbra_batch_evaluator_free(many));
+        call!(adumbra_evaluator_free(one));
+    }
+    if let (Some(before), Some(after)) = (before, resident()) {
+        // Pages: programs of 2,500 rounds would be thousands.
+        assert!(after < before + 2000, "{before} pages, then {after}");
+    }
+}
+
+/// A handle that threads share.
+#[derive(Clone, Copy)]
+struct Shared<T>(*mut T);
+
+// SAFETY: handles may be used by any thread; that is what is tested.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+#[test]
+fn threads_share_what_never_changes_and_take_turns_at_the_rest() {
+    let compiler = Shared(hit_compiler());
+    let shader = "shader s(float x = 1, out float o) { float sum = 0; for (int i = 0; i < 200; i++) sum += sin(x * i + global_value<uvw>.x); o = sum; }";
+    let program = Shared(compile(compiler.get(), shader));
+    let instance = Shared(made!(adumbra_instance_new(program.get())));
+    let fought_over = Shared(made!(adumbra_evaluator_new(instance.get(), null())));
+    let globals = hit(5);
+    let value = |evaluator: *mut AdumbraEvaluator| {
+        let mut o = 0_u32;
+        let start = globals.as_ptr().cast();
+        match call!(adumbra_evaluator_evaluate(
+            evaluator,
+            start,
+            216,
+            null(),
+            null_mut()
+        )) {
+            AdumbraStatus::Ok => {}
+            status => return Err(status),
+        }
+        match call!(adumbra_evaluator_read(
+            evaluator,
+            0,
+            0,
+            1,
+            (&raw mut o).cast()
+        )) {
+            AdumbraStatus::Ok => Ok(o),
+            status => Err(status),
+        }
+    };
+    let expected = value(fought_over.get());
+    assert!(expected.is_ok());
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let own_program = compile(compiler.get(), shader);
+                for _ in 0..200 {
+                    let mut named: AdumbraVariable = sized();
+                    let list = AdumbraList::Outputs as u32;
+                    ok!(adumbra_program_find(
+                        program.get(),
+                        list,
+                        c"o".as_ptr(),
+                        &raw mut named
+                    ));
+                    let own = made!(adumbra_evaluator_new(instance.get(), null()));
+                    assert_eq!(value(own), expected);
+                    call!(adumbra_evaluator_free(own));
+                    let found = value(fought_over.get());
+                    assert!(
+                        found == expected || found == Err(AdumbraStatus::Busy),
+                        "{found:?}"
+                    );
+                }
+                call!(adumbra_program_free(own_program));
+            });
+        }
+    });
+    assert_eq!(value(fought_over.get()), expected);
+    call!(adumbra_evaluator_free(fought_over.get()));
+    call!(adumbra_instance_free(instance.get()));
+    call!(adumbra_program_free(program.get()));
+    call!(adumbra_compiler_free(compiler.get()));
+}

@@ -1,0 +1,92 @@
+//! A program's interface for programs: one JSON object.
+
+use crate::program::Program;
+use crate::value::{JsonFloat, View};
+use adumbra_ir::Type;
+use adumbra_ir::metadata::{Metadata, MetadataValue};
+use adumbra_ir::module::{Input, Output};
+use serde::{Serialize, Serializer};
+
+/// What a host may set and read of a program as programs see it: inputs with types, defaults and metadata, outputs, textures.
+///
+/// ```
+/// use adumbra::{Compiler, GlobalsLayout, JsonInterface, Sources};
+/// let text = "texture2d wood; shader s(float gain = 0.5 <<< max = 2 >>>, out color c) { c = gain * texture2d_sample<wood>(0.5, 0.5); }";
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+/// let json = serde_json::to_value(JsonInterface::new(&program))?;
+/// assert_eq!(json["inputs"][0]["metadata"]["max"], 2);
+/// assert_eq!(json["textures"][0], "wood");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Serialize)]
+pub struct JsonInterface<'a> {
+    inputs: Vec<JsonPort<'a>>,
+    outputs: Vec<JsonPort<'a>>,
+    textures: &'a [String],
+}
+
+/// An input or output.
+#[derive(Debug, Serialize)]
+struct JsonPort<'a> {
+    name: &'a str,
+    #[serde(rename = "type", serialize_with = "as_text")]
+    ty: &'a Type,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<View<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "by_name")]
+    metadata: &'a [Metadata],
+}
+
+impl<'a> JsonInterface<'a> {
+    /// That of a program.
+    pub fn new(program: &'a Program) -> JsonInterface<'a> {
+        let input = |input: &'a Input| JsonPort {
+            name: &input.name,
+            ty: &input.ty,
+            default: Some(View::new(&input.ty, &input.default)),
+            metadata: &input.metadata,
+        };
+        let output = |output: &'a Output| JsonPort {
+            name: &output.name,
+            ty: &output.ty,
+            default: None,
+            metadata: &output.metadata,
+        };
+        JsonInterface {
+            inputs: program.inputs().iter().map(input).collect(),
+            outputs: program.outputs().iter().map(output).collect(),
+            textures: program.textures(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum JsonMetadata<'a> {
+    Bool(bool),
+    Int(i32),
+    Uint(u32),
+    Float(JsonFloat),
+    Text(&'a str),
+}
+
+impl<'a> JsonMetadata<'a> {
+    fn new(value: &'a MetadataValue) -> JsonMetadata<'a> {
+        match value {
+            MetadataValue::Bool(value) => JsonMetadata::Bool(*value),
+            MetadataValue::Int(value) => JsonMetadata::Int(*value),
+            MetadataValue::Uint(value) => JsonMetadata::Uint(*value),
+            MetadataValue::Float(value) => JsonMetadata::Float(JsonFloat(*value)),
+            MetadataValue::Text(text) => JsonMetadata::Text(text),
+        }
+    }
+}
+
+fn by_name<S: Serializer>(metadata: &&[Metadata], serializer: S) -> Result<S::Ok, S::Error> {
+    let entries = metadata.iter();
+    serializer.collect_map(entries.map(|entry| (&entry.name, JsonMetadata::new(&entry.value))))
+}
+
+fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(ty)
+}

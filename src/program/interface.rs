@@ -1,0 +1,174 @@
+//! What of a program a host sees: inputs, outputs, textures, closures, messages.
+
+use super::Program;
+use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Slot, find};
+use crate::value::HostValue;
+use adumbra_ir::module::{ClosureShape, Input, Message, Output};
+use adumbra_ir::{Scalar, Type};
+
+impl Program {
+    /// What the host may set, in order.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let text = r#"shader s(float gain = 0.5 <<< label = "Gain", min = 0, max = 1.5, slider >>>, out float o) { o = gain; }"#;
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let gain = &program.inputs()[0];
+    /// assert_eq!((gain.name.as_str(), gain.default[0]), ("gain", 0.5_f32.to_bits()));
+    /// assert_eq!(gain.says("label").and_then(|label| label.as_text()), Some("Gain"));
+    /// assert_eq!(gain.says("max").and_then(|max| max.as_number()), Some(1.5));
+    /// assert_eq!(gain.says("slider").and_then(|slider| slider.as_bool()), Some(true));
+    /// assert_eq!(gain.says("unit"), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn inputs(&self) -> &[Input] {
+        &self.interface().inputs
+    }
+
+    /// What comes out, in order.
+    pub fn outputs(&self) -> &[Output] {
+        &self.interface().outputs
+    }
+
+    /// What a path names among the inputs: how many scalars stand before it, and its type. For hosts that learn types only as they run.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
+    /// let text = "struct lamp { float3 at; float power; }; shader s(int n, lamp l, out float o) { o = n * l.power; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// assert_eq!(program.find_input("l.power"), Some((4, &Type::FLOAT)));
+    /// assert_eq!(program.find_input("l.colour"), None);
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn find_input(&self, path: &str) -> Option<(usize, &Type)> {
+        find(self.inputs(), path)
+    }
+
+    /// What a path names among the outputs: how many scalars stand before it, and its type. [`Evaluator::words`](crate::Evaluator::words)
+    /// counts scalars so.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
+    /// let text = "struct hit { float t; int id; }; shader s(out float2 p, out hit h) { h.id = 7; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// assert_eq!(program.find_output("p"), Some((0, &Type::Vector(2))));
+    /// assert_eq!(program.find_output("h.t"), Some((2, &Type::FLOAT)));
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn find_output(&self, path: &str) -> Option<(usize, &Type)> {
+        find(self.outputs(), path)
+    }
+
+    /// Where an input stands, for hosts that set it often: by its name, or by a path to a member of a struct, as in `ray.origin`.
+    ///
+    /// # Errors
+    /// If there is no such input or it has another type.
+    pub fn input_slot<T: HostValue>(&self, path: &str) -> Result<InputSlot<T>, AccessError> {
+        Slot::find(self.inputs(), path)
+    }
+
+    /// Where an output stands, for hosts that read it at every point: by its name, or by a path to a member of a struct, as in `ray.origin`.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let text = "struct hit { float t; int id; }; shader s(float x, out hit h) { h.t = 2 * x; h.id = 7; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let (x, t) = (program.input_slot::<f32>("x")?, program.output_slot::<f32>("h.t")?);
+    /// let globals = Globals::new(program.globals());
+    /// let mut instance = Instance::new(&program);
+    /// for value in [1.0, 2.0] {
+    ///     instance.write(x, value);
+    ///     let mut evaluator = Evaluator::new(&instance);
+    ///     evaluator.evaluate(&globals, &mut NoTextures);
+    ///     assert_eq!(evaluator.read(t).value, 2.0 * value);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such output or it has another type.
+    pub fn output_slot<T: HostValue>(&self, path: &str) -> Result<OutputSlot<T>, AccessError> {
+        Slot::find(self.outputs(), path)
+    }
+
+    /// Where an output of type closure stands.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let text = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let slot = program.closure_slot("c")?;
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    /// assert_eq!(evaluator.closure(slot).text()?, "glow(2.0)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such output or it has another type.
+    pub fn closure_slot(&self, name: &str) -> Result<ClosureSlot, AccessError> {
+        Slot::of_type(self.outputs(), name, &Type::Scalar(Scalar::Closure))
+    }
+
+    /// Names of the textures that requests refer to.
+    pub fn textures(&self) -> &[String] {
+        &self.interface().textures
+    }
+
+    /// The closures that its points may make: names and types of the arguments, by the numbers that leaves have
+    /// ([`ClosureLeaf::shape`](crate::ClosureLeaf::shape)). So a host looks for its own once for each program.
+    ///
+    /// ```
+    /// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// let text = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let glow = program.closures().iter().position(|shape| shape.name == "glow");
+    ///
+    /// let mut evaluator = Evaluator::new(&Instance::new(&program));
+    /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    /// let Some(Closure::Leaf(leaf)) = evaluator.closure(program.closure_slot("c")?).closure() else { panic!() };
+    /// assert_eq!(Some(leaf.shape()), glow);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn closures(&self) -> &[ClosureShape] {
+        &self.interface().closures
+    }
+
+    /// Names of the host's resources that its closures are given, by the words that stand for them among a leaf's arguments.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let text = "shader_resource table; shader s(out closure c) { c = make_closure<measured>(table); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// assert_eq!(program.resources(), ["table"]);
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn resources(&self) -> &[String] {
+        &self.interface().resources
+    }
+
+    /// The messages that its points may give, by the numbers that [`Host::message`](crate::Host::message) is told.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, MessageId, Program, SampleRequest, Sampled, Sources};
+    /// let text = "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    ///
+    /// struct Log<'p>(&'p Program, String);
+    /// impl Host for Log<'_> {
+    ///     fn sample(&mut self, _: &SampleRequest) -> Sampled {
+    ///         Sampled::Ready([1.0; 4])
+    ///     }
+    ///     fn message(&mut self, message: MessageId, args: &[u32]) {
+    ///         self.1 += &self.0.messages()[message.index()].text(args);
+    ///     }
+    /// }
+    /// let mut log = Log(&program, String::new());
+    /// Evaluator::new(&Instance::new(&program)).evaluate(&Globals::new(program.globals()), &mut log);
+    /// assert_eq!(log.1, "n is 2\n");
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn messages(&self) -> &[Message] {
+        &self.interface().messages
+    }
+}
