@@ -461,7 +461,7 @@ typedef struct AdumbraFinding {
     const char *message;
     /// How to mend it, or NULL.
     const char *help;
-    /// The name of the text that it speaks of; empty if that is not known.
+    /// The name of the text that it speaks of; `<bytecode>` for a program that was loaded.
     const char *file;
     /// The first byte of the place in the text.
     uint32_t start;

@@ -8,6 +8,7 @@
 //! console          lines `$ adumbra …`, each followed by what it prints, run where the page's files are
 //! repl             lines `> …` typed into one session, each followed by what it prints
 //! rust             an example; rustdoc runs it (`src/book.rs` lists the pages)
+//! c, c top         parts of the one program that the page is; the tests of `capi` build and run it
 //! text, sh, toml   an illustration, not run
 //! ```
 //!

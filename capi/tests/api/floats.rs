@@ -1,12 +1,7 @@
 //! The caller's floating-point mode: given back as it was, and without a say in any bit.
 
-#![cfg(target_arch = "x86_64")]
-#![allow(unsafe_code)]
-
-mod common;
-
+use crate::common::{compile, hit_compiler, sized};
 use adumbra_capi::*;
-use common::{compile, hit_compiler, sized};
 use std::arch::asm;
 use std::ffi::c_void;
 use std::ptr::null;
@@ -158,7 +153,7 @@ fn bits(word: u32) -> Vec<u32> {
         );
         all.push(plane[0]);
     }
-    let listing = common::written(|to, room, needed| {
+    let listing = crate::common::written(|to, room, needed| {
         in_mode(word, || {
             call!(adumbra_program_json(program, to, room, needed))
         })

@@ -1,49 +1,14 @@
-//! What the suites share: places, the C compiler, and texts across the boundary.
-
-#![allow(unsafe_code)]
-#![allow(dead_code, reason = "no suite uses all of it")]
+//! What the suites share: calls as C makes them, and points.
 
 use adumbra::{Compiler, Globals, GlobalsLayout, Options, Program};
 use adumbra_capi::{
-    AdumbraCompiler, AdumbraCompilerOptions, AdumbraFindings, AdumbraInstance, AdumbraProgram,
-    AdumbraStatus,
+    AdumbraCompiler, AdumbraCompilerOptions, AdumbraEvaluator, AdumbraFindings, AdumbraHost,
+    AdumbraInstance, AdumbraOutcome, AdumbraProgram, AdumbraStatus,
 };
 use std::ffi::{CStr, c_char};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::ptr::null_mut;
 
-/// The folder of the crate.
-pub(crate) fn room() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A file or folder of the project.
-pub(crate) fn project(path: &str) -> PathBuf {
-    room().parent().expect("the project's folder").join(path)
-}
-
-/// An empty folder for a test.
-pub(crate) fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capi_{name}"));
-    std::fs::create_dir_all(&folder).expect("the folder can be made");
-    folder
-}
-
-/// The C or C++ compiler of this machine, if there is one.
-pub(crate) fn compiler(cpp: bool) -> Option<cc::Tool> {
-    let target = env!("ADUMBRA_TARGET");
-    let mut build = cc::Build::new();
-    build.target(target).host(target).opt_level(0).cpp(cpp);
-    let tool = build.cargo_metadata(false).try_get_compiler().ok()?;
-    let version = Command::new(tool.path()).arg("--version").output();
-    version
-        .is_ok_and(|said| said.status.success())
-        .then_some(tool)
-}
-
 /// Calls a function of the crate as C would.
-#[macro_export]
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: what tests point at lives while they call and is as long as they say, or is wrong in a way that the function sees.
@@ -53,23 +18,21 @@ macro_rules! call {
 }
 
 /// Calls a function that must do what it is asked for.
-#[macro_export]
 macro_rules! ok {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        assert_eq!($crate::call!($function($($argument),*)), adumbra_capi::AdumbraStatus::Ok)
+        assert_eq!(call!($function($($argument),*)), adumbra_capi::AdumbraStatus::Ok)
     };
 }
 
 /// Calls a function that makes a handle: its arguments before the handle's place and, behind a semicolon, those after it.
-#[macro_export]
 macro_rules! made {
     ($function:ident($($argument:expr),* ; $($behind:expr),*)) => {{
         let mut handle = std::ptr::null_mut();
-        $crate::ok!($function($($argument,)* &raw mut handle $(, $behind)*));
+        ok!($function($($argument,)* &raw mut handle $(, $behind)*));
         assert!(!handle.is_null());
         handle
     }};
-    ($function:ident($($argument:expr),*)) => { $crate::made!($function($($argument),* ;)) };
+    ($function:ident($($argument:expr),*)) => { made!($function($($argument),* ;)) };
 }
 
 /// What a text of C says.
@@ -174,4 +137,38 @@ pub(crate) fn rust_hit(program: &Program, point: usize) -> Globals {
     let words = hit(point).map(f32::to_bits);
     globals.words_mut().copy_from_slice(&words);
     globals
+}
+
+/// The words of all outputs of an evaluator, as the facade orders them.
+pub(crate) fn words(evaluator: *const AdumbraEvaluator, scalars: usize) -> Vec<u32> {
+    let mut parts = [vec![0; scalars], vec![0; scalars], vec![0; scalars]];
+    for (part, words) in parts.iter_mut().enumerate() {
+        ok!(adumbra_evaluator_read(
+            evaluator,
+            part as u32,
+            0,
+            scalars,
+            words.as_mut_ptr().cast()
+        ));
+    }
+    let of = |scalar: usize| parts.each_ref().map(|words| words[scalar]);
+    (0..scalars).flat_map(of).collect()
+}
+
+/// Evaluates a point; gives how far it came.
+pub(crate) fn evaluate(
+    evaluator: *const AdumbraEvaluator,
+    globals: &[f32],
+    host: *const AdumbraHost,
+) -> AdumbraOutcome {
+    let mut outcome = AdumbraOutcome::Pending;
+    let (start, bytes) = (globals.as_ptr().cast(), size_of_val(globals));
+    ok!(adumbra_evaluator_evaluate(
+        evaluator,
+        start,
+        bytes,
+        host,
+        &raw mut outcome
+    ));
+    outcome
 }

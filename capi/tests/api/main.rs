@@ -1,0 +1,18 @@
+//! The functions of the C API, called as C would call them, against the facade of the root crate.
+
+#![allow(unsafe_code)]
+
+#[macro_use]
+mod common;
+
+mod batch_textures;
+mod batches;
+mod closures;
+#[cfg(target_arch = "x86_64")]
+mod floats;
+mod hostile;
+mod points;
+mod programs;
+mod quads;
+mod sharing;
+mod textures;

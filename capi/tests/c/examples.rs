@@ -1,0 +1,190 @@
+//! The examples in C and C++ are built against the static library, run, and show what the facade shows, to the bit.
+
+use crate::compilers::{Language, Library, build, project, scratch};
+use adumbra::{
+    Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, NoTextures, Options,
+    SampleRequest, Sampled, Sources, Type,
+};
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// What the example in C prints, as bits, built against each library; none without a compiler.
+fn printed() -> Vec<Vec<u32>> {
+    let source = project("examples/capi/point.c");
+    let programs = [Library::Static, Library::Shared]
+        .map(|library| build(Language::C, &source, &format!("point_{library:?}"), library));
+    let run = |program| {
+        let said = Command::new(program).output().expect("the example starts");
+        assert!(
+            said.status.success(),
+            "{}",
+            String::from_utf8_lossy(&said.stderr)
+        );
+        let said = String::from_utf8(said.stdout).expect("UTF-8");
+        let numbers = said.split_whitespace();
+        numbers
+            .map(|number| number.parse::<f32>().expect("a number").to_bits())
+            .collect()
+    };
+    programs.into_iter().flatten().map(run).collect()
+}
+
+#[test]
+fn the_point_of_the_c_example_is_that_of_the_facade() {
+    let layout = GlobalsLayout::new().with("uv", Type::Vector(2)).unwrap();
+    let text = "shader wave(float height = 1.0, out float o) {
+            float2 p = global_value<uv>;
+            o = height * sin(10.0 * p.x) * p.y;
+        }";
+    let compiler = Compiler::new(layout).with_options(Options {
+        output_derivatives: true,
+        ..Options::default()
+    });
+    let program = compiler.compile(&Sources::new("wave.adu", text)).unwrap();
+    let mut instance = Instance::new(&program);
+    instance.set("height", 2.0_f32).unwrap();
+    let mut globals = Globals::new(program.globals());
+    globals
+        .set("uv", [0.25, 0.5], [0.01, 0.0], [0.0, 0.01])
+        .unwrap();
+    let mut evaluator = Evaluator::new(&instance);
+    evaluator.evaluate(&globals, &mut NoTextures);
+    assert!(evaluator.words().iter().all(|&word| word != 0));
+    for said in printed() {
+        assert_eq!(said, evaluator.words());
+    }
+}
+
+const WIDTH: usize = 160;
+const HEIGHT: usize = 90;
+
+/// The texture of the C++ example, written once more.
+struct MipMap(Vec<Vec<f32>>);
+
+impl MipMap {
+    fn new(size: usize) -> MipMap {
+        let tile = |x: usize, y: usize| match (x < 2 || y < 2, (2 * x / size + 2 * y / size) % 2) {
+            (true, _) => 0.05,
+            (_, 1) => 0.9,
+            _ => 0.3,
+        };
+        let finest = (0..size * size)
+            .map(|at| tile(at % size, at / size))
+            .collect();
+        let mut levels: Vec<Vec<f32>> = vec![finest];
+        let mut size = size;
+        while size > 1 {
+            let (fine, half) = (&levels[levels.len() - 1], size / 2);
+            let coarse = (0..half * half).map(|at| {
+                let texel = 2 * (at / half) * size + 2 * (at % half);
+                ((fine[texel] + fine[texel + 1]) + (fine[texel + size] + fine[texel + size + 1]))
+                    * 0.25
+            });
+            let coarse = coarse.collect();
+            levels.push(coarse);
+            size = half;
+        }
+        MipMap(levels)
+    }
+
+    fn texel(&self, level: usize, u: f32, v: f32) -> f32 {
+        let size = 1 << (self.0.len() - 1 - level);
+        let at = |x: f32| (((x - x.floor()) * size as f32) as usize).min(size - 1);
+        self.0[level][at(v) * size + at(u)]
+    }
+}
+
+impl Host for MipMap {
+    fn sample(&mut self, r: &SampleRequest) -> Sampled {
+        let along_x = r.dudx * r.dudx + r.dvdx * r.dvdx;
+        let along_y = r.dudy * r.dudy + r.dvdy * r.dvdy;
+        let last = self.0.len() - 1;
+        let side = along_x.max(along_y).sqrt() * (1 << last) as f32;
+        let level = side.max(1.0).log2().min(last as f32);
+        let mix = level - level.floor();
+        let (fine, coarse) = (level as usize, (level as usize + 1).min(last));
+        let grey = self.texel(fine, r.u, r.v) * (1.0 - mix) + self.texel(coarse, r.u, r.v) * mix;
+        Sampled::Ready([grey, grey, grey, 1.0])
+    }
+}
+
+/// The picture, point by point through the facade.
+fn picture(shader: &str) -> Vec<u8> {
+    let layout = GlobalsLayout::new()
+        .with("ground", Type::Vector(2))
+        .and_then(|layout| layout.with("distance", Type::FLOAT))
+        .unwrap();
+    let program = Compiler::new(layout)
+        .compile(&Sources::new("floor.adu", shader))
+        .unwrap();
+    let mut instance = Instance::new(&program);
+    instance.set("scale", 0.5_f32).unwrap();
+    let mut evaluator = Evaluator::new(&instance);
+    let mut globals = Globals::new(program.globals());
+    let mut map = MipMap::new(64);
+    let mut bytes = format!("P6\n{WIDTH} {HEIGHT}\n255\n").into_bytes();
+    let height = HEIGHT as f32;
+    for (y, x) in (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (y, x))) {
+        let right = (x as f32 + 0.5 - (WIDTH / 2) as f32) / height;
+        let down = (y as f32 + 0.5) / height;
+        let value = [right / down, 1.0 / down];
+        let ddy = [
+            -right / height / (down * down),
+            -1.0 / height / (down * down),
+        ];
+        globals
+            .set("ground", value, [1.0 / height / down, 0.0], ddy)
+            .unwrap();
+        globals.set("distance", value[1], 0.0, 0.0).unwrap();
+        evaluator.evaluate(&globals, &mut map);
+        let c = evaluator.get::<[f32; 3]>("c").unwrap().value;
+        bytes.extend(c.map(|value| (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8));
+    }
+    bytes
+}
+
+#[test]
+fn the_picture_of_the_cpp_example_is_that_of_the_facade() {
+    let source = project("examples/capi/renderer.cpp");
+    let Some(program) = build(Language::Cpp, &source, "renderer", Library::Static) else {
+        return;
+    };
+    let file = scratch("renderer").join("floor.ppm");
+    let said = Command::new(program)
+        .arg(&file)
+        .output()
+        .expect("the example starts");
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert!(said.status.success() && errors.is_empty(), "{errors}");
+
+    let text = std::fs::read_to_string(&source).expect("the example is there");
+    let shader = text
+        .split("R\"(")
+        .nth(1)
+        .and_then(|rest| rest.split(")\";").next());
+    let expected = picture(shader.expect("its shader"));
+    let drawn = std::fs::read(&file).expect("the picture was written");
+    assert_eq!(drawn.len(), expected.len());
+    let differ = drawn.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(differ, None, "the first byte that differs");
+    // Far away the tiles are one grey, near by they are tiles, and in between all that the levels make of them.
+    let start = drawn.len() - 3 * WIDTH * HEIGHT;
+    let greys = |rows: std::ops::Range<usize>| {
+        let bytes = drawn[start + 3 * WIDTH * rows.start..][..3 * WIDTH * rows.len()].iter();
+        bytes.step_by(3).collect::<BTreeSet<_>>().len()
+    };
+    let counts = [greys(0..1), greys(5..40), greys(HEIGHT - 1..HEIGHT)];
+    assert!(
+        counts[0] <= 2 && counts[1] > 50 && (2..10).contains(&counts[2]),
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn the_examples_are_read_in_five_minutes() {
+    for (file, lines) in [("renderer.cpp", 200), ("point.c", 70)] {
+        let text =
+            std::fs::read_to_string(project("examples/capi").join(file)).expect("it is there");
+        assert!(text.lines().count() <= lines, "{file}");
+    }
+}
