@@ -29,7 +29,7 @@ unsafe impl Plain for f32 {}
 unsafe impl<T> Plain for *const T {}
 
 /// A pointer that is neither null nor misaligned.
-fn sound<T>(pointer: *const T) -> Result<NonNull<T>> {
+pub(crate) fn sound<T>(pointer: *const T) -> Result<NonNull<T>> {
     let pointer = NonNull::new(pointer.cast_mut()).ok_or(AdumbraStatus::Null)?;
     match pointer.is_aligned() {
         true => Ok(pointer),

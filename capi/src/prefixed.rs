@@ -1,7 +1,7 @@
 //! Structs that begin with their size, so that a later version can add to their end, and both sides may be of different versions.
 
 use crate::guard::Result;
-use crate::pointer::out;
+use crate::pointer::sound;
 use crate::status::AdumbraStatus;
 use std::mem::MaybeUninit;
 use std::ptr::{addr_of, copy_nonoverlapping};
@@ -19,13 +19,13 @@ pub(crate) unsafe trait Prefixed: Copy {
     const FIRST: usize = size_of::<Self>();
 }
 
-/// The size that the caller says it has.
+/// The size that the caller says it has. No reference is made to it, since it may be shorter than ours.
 ///
 /// # Safety
-/// The pointer is sound, and the size is initialised.
+/// If the pointer is neither null nor misaligned, it points at a size.
 unsafe fn size_of_callers<T: Prefixed>(pointer: *const T) -> Result<usize> {
-    // SAFETY: it is sound, and a `u32` comes first.
-    let size = unsafe { *pointer.cast::<u32>() } as usize;
+    // SAFETY: as promised; a `u32` comes first.
+    let size = unsafe { *sound(pointer)?.as_ptr().cast::<u32>() } as usize;
     match (T::FIRST..=MAX_STRUCT).contains(&size) {
         true => Ok(size),
         false => Err(AdumbraStatus::Size),
@@ -38,10 +38,7 @@ unsafe fn size_of_callers<T: Prefixed>(pointer: *const T) -> Result<usize> {
 /// If the pointer is neither null nor misaligned, so many bytes may be read there as the struct says.
 pub(crate) unsafe fn read<T: Prefixed>(pointer: *const T) -> Result<T> {
     // SAFETY: as promised.
-    let size = unsafe {
-        out(pointer.cast_mut())?;
-        size_of_callers(pointer)?
-    };
+    let size = unsafe { size_of_callers(pointer)? };
     let ours = size.min(size_of::<T>());
     let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: so many bytes are there, as promised, and there is room for those.
@@ -83,10 +80,7 @@ pub(crate) struct Wanted<T> {
 /// them before the call ends, which is when the result is gone.
 pub(crate) unsafe fn wanted<T: Prefixed>(pointer: *mut T) -> Result<Wanted<T>> {
     // SAFETY: as promised.
-    let size = unsafe {
-        out(pointer)?;
-        size_of_callers(pointer)?
-    };
+    let size = unsafe { size_of_callers(pointer)? };
     Ok(Wanted { to: pointer, size })
 }
 

@@ -168,7 +168,7 @@ fn texts_may_be_anything() {
         AdumbraStatus::Refused
     );
     assert_eq!(
-        compiled(name, b"\0\0\0".as_ptr().cast(), 3),
+        compiled(name, "\0\0\0".as_ptr().cast(), 3),
         AdumbraStatus::Refused
     );
     assert_eq!(
