@@ -417,7 +417,7 @@ typedef struct AdumbraReply AdumbraReply;
 typedef struct AdumbraSources AdumbraSources;
 
 /// Answers with a text by `adumbra_reply`, and 0; or with the reason why there is none, for people, and another number.
-typedef uint32_t (*AdumbraLoad)(void *user, const char *name, const char *from, const struct AdumbraReply *reply);
+typedef uint32_t (*AdumbraLoad)(void *user, const char *name, const char *from, struct AdumbraReply *reply);
 
 /// Where included texts come from. Callbacks must return.
 typedef struct AdumbraLoader {
@@ -684,12 +684,12 @@ AdumbraStatus adumbra_layout_new(struct AdumbraLayout **layout);
 AdumbraStatus adumbra_layout_new_hit(struct AdumbraLayout **layout);
 
 /// Adds a global behind the others: `type` is an `AdumbraType`, a number, a vector or a matrix. Compilers that were made before do not see it.
-AdumbraStatus adumbra_layout_add(const struct AdumbraLayout *layout,
+AdumbraStatus adumbra_layout_add(struct AdumbraLayout *layout,
                                  const char *name,
                                  uint32_t type);
 
 /// Says that the derivatives of a global are never set: they stay 0, and a shader that asks for one is warned.
-AdumbraStatus adumbra_layout_shadowless(const struct AdumbraLayout *layout, const char *name);
+AdumbraStatus adumbra_layout_shadowless(struct AdumbraLayout *layout, const char *name);
 
 /// The bytes of the globals of one point: what `sizeof` of the host's struct should be.
 AdumbraStatus adumbra_layout_bytes(const struct AdumbraLayout *layout, size_t *bytes);
@@ -701,7 +701,7 @@ void adumbra_layout_free(struct AdumbraLayout *layout);
 AdumbraStatus adumbra_closures_new(struct AdumbraClosures **closures);
 
 /// Adds a closure with so many parameters: names, and an `AdumbraType` each. Compilers that were made before do not see it.
-AdumbraStatus adumbra_closures_add(const struct AdumbraClosures *closures,
+AdumbraStatus adumbra_closures_add(struct AdumbraClosures *closures,
                                    const char *name,
                                    const char *const *parameter_names,
                                    const uint32_t *parameter_types,
@@ -711,7 +711,7 @@ AdumbraStatus adumbra_closures_add(const struct AdumbraClosures *closures,
 void adumbra_closures_free(struct AdumbraClosures *closures);
 
 /// Answers a loader's callback, within it: a text of so many bytes, which is copied, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`.
-AdumbraStatus adumbra_reply(const struct AdumbraReply *reply,
+AdumbraStatus adumbra_reply(struct AdumbraReply *reply,
                             const char *text,
                             size_t length);
 
@@ -723,14 +723,11 @@ AdumbraStatus adumbra_sources_new(const char *name,
                                   struct AdumbraSources **sources);
 
 /// Adds a text whose functions, structs and constants the first may use.
-AdumbraStatus adumbra_sources_add(const struct AdumbraSources *sources,
-                                  const char *name,
-                                  const char *text,
-                                  size_t length);
+AdumbraStatus adumbra_sources_add(struct AdumbraSources *sources, const char *name, const char *text, size_t length);
 
 /// Adds all texts that these include and that are not there already. If one cannot be loaded nothing is added, and findings, where they are wanted,
 /// say which.
-AdumbraStatus adumbra_sources_include(const struct AdumbraSources *sources,
+AdumbraStatus adumbra_sources_include(struct AdumbraSources *sources,
                                       const struct AdumbraLoader *loader,
                                       struct AdumbraFindings **findings);
 
@@ -831,7 +828,7 @@ AdumbraStatus adumbra_instance_new(const struct AdumbraProgram *program, struct 
 
 /// Sets a parameter, or a member of one that is a struct, as in `ray.origin`: all of its scalars, `count` numbers of four bytes, which are all of one type,
 /// `ADUMBRA_TYPE_FLOAT`, `_INT`, `_UINT` or `_BOOL` (0 is false, all others are true).
-AdumbraStatus adumbra_instance_set(const struct AdumbraInstance *instance,
+AdumbraStatus adumbra_instance_set(struct AdumbraInstance *instance,
                                    const char *path,
                                    uint32_t scalar,
                                    const void *values,
@@ -848,7 +845,7 @@ AdumbraStatus adumbra_evaluator_new(const struct AdumbraInstance *instance,
 /// Evaluates one point, whose globals stand in so many bytes as the layout says. A point that waits here is given up. `host` and `outcome` may be NULL.
 ///
 /// If points are evaluated in quads, this is the upper left one; its neighbours' globals are its own plus their derivatives.
-AdumbraStatus adumbra_evaluator_evaluate(const struct AdumbraEvaluator *evaluator,
+AdumbraStatus adumbra_evaluator_evaluate(struct AdumbraEvaluator *evaluator,
                                          const void *globals,
                                          size_t bytes,
                                          const struct AdumbraHost *host,
@@ -857,7 +854,7 @@ AdumbraStatus adumbra_evaluator_evaluate(const struct AdumbraEvaluator *evaluato
 /// Evaluates the four points of a quad, row by row from the upper left one: `globals` are four addresses of so many bytes each, `helpers` four numbers,
 /// other than 0 for points that are evaluated for their neighbours alone, or NULL. What comes out is read of one after the other by `adumbra_evaluator_show`;
 /// `outcome` is that of the first.
-AdumbraStatus adumbra_evaluator_evaluate_quad(const struct AdumbraEvaluator *evaluator,
+AdumbraStatus adumbra_evaluator_evaluate_quad(struct AdumbraEvaluator *evaluator,
                                               const void *const *globals,
                                               size_t bytes,
                                               const uint8_t *helpers,
@@ -865,7 +862,7 @@ AdumbraStatus adumbra_evaluator_evaluate_quad(const struct AdumbraEvaluator *eva
                                               AdumbraOutcome *outcome);
 
 /// Says of which point of the quad, an `AdumbraCorner`, is read from here on until the next evaluation; `outcome` is that point's, or NULL.
-AdumbraStatus adumbra_evaluator_show(const struct AdumbraEvaluator *evaluator,
+AdumbraStatus adumbra_evaluator_show(struct AdumbraEvaluator *evaluator,
                                      uint32_t corner,
                                      AdumbraOutcome *outcome);
 
@@ -909,17 +906,17 @@ AdumbraStatus adumbra_evaluator_closure_text(const struct AdumbraEvaluator *eval
 AdumbraStatus adumbra_evaluator_request(const struct AdumbraEvaluator *evaluator, struct AdumbraSampleRequest *request);
 
 /// Goes on with the point that waits here: `texel` is red, green, blue, alpha. All that follows has the bits that it would have had if nobody had waited.
-AdumbraStatus adumbra_evaluator_answer(const struct AdumbraEvaluator *evaluator,
+AdumbraStatus adumbra_evaluator_answer(struct AdumbraEvaluator *evaluator,
                                        const float *texel,
                                        const struct AdumbraHost *host,
                                        AdumbraOutcome *outcome);
 
 /// Moves the point that waits out of the evaluator, which is then free for other points.
-AdumbraStatus adumbra_evaluator_park(const struct AdumbraEvaluator *evaluator, struct AdumbraParkedPoint **parked);
+AdumbraStatus adumbra_evaluator_park(struct AdumbraEvaluator *evaluator, struct AdumbraParkedPoint **parked);
 
 /// Goes on with a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same instance, engine and limits. With `ADUMBRA_STATUS_OK` the
 /// parked point is used up and freed; else it waits as before.
-AdumbraStatus adumbra_evaluator_resume(const struct AdumbraEvaluator *evaluator,
+AdumbraStatus adumbra_evaluator_resume(struct AdumbraEvaluator *evaluator,
                                        struct AdumbraParkedPoint *parked,
                                        const float *texel,
                                        const struct AdumbraHost *host,
@@ -943,7 +940,7 @@ AdumbraStatus adumbra_batch_globals_new(const struct AdumbraProgram *program, st
 
 /// Takes value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of a global from a plane of `count` numbers of four bytes: that of the first point, then
 /// every `stride`th one. With a stride of 0 all points have the first.
-AdumbraStatus adumbra_batch_globals_plane(const struct AdumbraBatchGlobals *globals,
+AdumbraStatus adumbra_batch_globals_plane(struct AdumbraBatchGlobals *globals,
                                           const char *name,
                                           uint32_t part,
                                           size_t scalar,
@@ -953,14 +950,14 @@ AdumbraStatus adumbra_batch_globals_plane(const struct AdumbraBatchGlobals *glob
 
 /// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global, the same for all points: all of its scalars, `count` numbers of four bytes, which
 /// are copied.
-AdumbraStatus adumbra_batch_globals_same(const struct AdumbraBatchGlobals *globals,
+AdumbraStatus adumbra_batch_globals_same(struct AdumbraBatchGlobals *globals,
                                          const char *name,
                                          uint32_t part,
                                          const void *values,
                                          size_t count);
 
 /// Takes all globals from an array of so many points' globals, each as `adumbra_evaluator_evaluate` takes those of one.
-AdumbraStatus adumbra_batch_globals_points(const struct AdumbraBatchGlobals *globals, const void *array, size_t points);
+AdumbraStatus adumbra_batch_globals_points(struct AdumbraBatchGlobals *globals, const void *array, size_t points);
 
 /// Frees the globals of a batch. Its planes are the caller's. Those that are being used, as by the callback that calls this, are not freed.
 void adumbra_batch_globals_free(struct AdumbraBatchGlobals *globals);
@@ -980,7 +977,7 @@ AdumbraStatus adumbra_batch_evaluator_simd(const struct AdumbraBatchEvaluator *e
 ///
 /// If points are evaluated in quads, each four are one, row by row from the upper left; `helpers` then tells by a number other than 0 which of
 /// the `points` are evaluated for their neighbours alone. It may be NULL, and must be for other programs.
-AdumbraStatus adumbra_batch_evaluator_evaluate(const struct AdumbraBatchEvaluator *evaluator,
+AdumbraStatus adumbra_batch_evaluator_evaluate(struct AdumbraBatchEvaluator *evaluator,
                                                const struct AdumbraBatchGlobals *globals,
                                                size_t first,
                                                size_t points,
@@ -1048,7 +1045,7 @@ AdumbraStatus adumbra_batch_evaluator_request(const struct AdumbraBatchEvaluator
                                               struct AdumbraSampleRequest *request);
 
 /// Goes on with a point that waits, alone or with its quad: `texel` is red, green, blue, alpha. `host` and `outcome` may be NULL.
-AdumbraStatus adumbra_batch_evaluator_answer(const struct AdumbraBatchEvaluator *evaluator,
+AdumbraStatus adumbra_batch_evaluator_answer(struct AdumbraBatchEvaluator *evaluator,
                                              size_t point,
                                              const float *texel,
                                              const struct AdumbraHost *host,
@@ -1056,7 +1053,7 @@ AdumbraStatus adumbra_batch_evaluator_answer(const struct AdumbraBatchEvaluator 
 
 /// Moves a point that waits out of the evaluator, with its quad if it stands in one. It goes on in any `AdumbraEvaluator` of the same instance and
 /// limits, with the engine `ADUMBRA_ENGINE_POINT`.
-AdumbraStatus adumbra_batch_evaluator_park(const struct AdumbraBatchEvaluator *evaluator,
+AdumbraStatus adumbra_batch_evaluator_park(struct AdumbraBatchEvaluator *evaluator,
                                            size_t point,
                                            struct AdumbraParkedPoint **parked);
 

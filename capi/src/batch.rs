@@ -183,7 +183,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
 /// the `points` are evaluated for their neighbours alone. It may be NULL, and must be for other programs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
-    evaluator: *const AdumbraBatchEvaluator,
+    evaluator: *mut AdumbraBatchEvaluator,
     globals: *const AdumbraBatchGlobals,
     first: usize,
     points: usize,
@@ -425,7 +425,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
 /// Goes on with a point that waits, alone or with its quad: `texel` is red, green, blue, alpha. `host` and `outcome` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
-    evaluator: *const AdumbraBatchEvaluator,
+    evaluator: *mut AdumbraBatchEvaluator,
     point: usize,
     texel: *const f32,
     host: *const AdumbraHost,
@@ -449,7 +449,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
 /// limits, with the engine `ADUMBRA_ENGINE_POINT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_park(
-    evaluator: *const AdumbraBatchEvaluator,
+    evaluator: *mut AdumbraBatchEvaluator,
     point: usize,
     parked: *mut *mut AdumbraParkedPoint,
 ) -> AdumbraStatus {

@@ -136,7 +136,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_new(
 /// every `stride`th one. With a stride of 0 all points have the first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_plane(
-    globals: *const AdumbraBatchGlobals,
+    globals: *mut AdumbraBatchGlobals,
     name: *const c_char,
     part: u32,
     scalar: usize,
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_plane(
 /// are copied.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_same(
-    globals: *const AdumbraBatchGlobals,
+    globals: *mut AdumbraBatchGlobals,
     name: *const c_char,
     part: u32,
     values: *const c_void,
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_same(
 /// Takes all globals from an array of so many points' globals, each as `adumbra_evaluator_evaluate` takes those of one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_points(
-    globals: *const AdumbraBatchGlobals,
+    globals: *mut AdumbraBatchGlobals,
     array: *const c_void,
     points: usize,
 ) -> AdumbraStatus {

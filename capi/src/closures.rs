@@ -37,7 +37,7 @@ pub unsafe extern "C" fn adumbra_closures_new(
 /// Adds a closure with so many parameters: names, and an `AdumbraType` each. Compilers that were made before do not see it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_closures_add(
-    closures: *const AdumbraClosures,
+    closures: *mut AdumbraClosures,
     name: *const c_char,
     parameter_names: *const *const c_char,
     parameter_types: *const u32,

@@ -136,7 +136,7 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
 /// If points are evaluated in quads, this is the upper left one; its neighbours' globals are its own plus their derivatives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_evaluate(
-    evaluator: *const AdumbraEvaluator,
+    evaluator: *mut AdumbraEvaluator,
     globals: *const c_void,
     bytes: usize,
     host: *const AdumbraHost,
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate(
 /// `outcome` is that of the first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
-    evaluator: *const AdumbraEvaluator,
+    evaluator: *mut AdumbraEvaluator,
     globals: *const *const c_void,
     bytes: usize,
     helpers: *const u8,
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
 /// Says of which point of the quad, an `AdumbraCorner`, is read from here on until the next evaluation; `outcome` is that point's, or NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_show(
-    evaluator: *const AdumbraEvaluator,
+    evaluator: *mut AdumbraEvaluator,
     corner: u32,
     outcome: *mut AdumbraOutcome,
 ) -> AdumbraStatus {
@@ -351,7 +351,7 @@ pub unsafe extern "C" fn adumbra_evaluator_request(
 /// Goes on with the point that waits here: `texel` is red, green, blue, alpha. All that follows has the bits that it would have had if nobody had waited.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_answer(
-    evaluator: *const AdumbraEvaluator,
+    evaluator: *mut AdumbraEvaluator,
     texel: *const f32,
     host: *const AdumbraHost,
     outcome: *mut AdumbraOutcome,
@@ -375,7 +375,7 @@ pub unsafe extern "C" fn adumbra_evaluator_answer(
 /// Moves the point that waits out of the evaluator, which is then free for other points.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_park(
-    evaluator: *const AdumbraEvaluator,
+    evaluator: *mut AdumbraEvaluator,
     parked: *mut *mut AdumbraParkedPoint,
 ) -> AdumbraStatus {
     guard(|| {
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn adumbra_evaluator_park(
 /// parked point is used up and freed; else it waits as before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_resume(
-    evaluator: *const AdumbraEvaluator,
+    evaluator: *mut AdumbraEvaluator,
     parked: *mut AdumbraParkedPoint,
     texel: *const f32,
     host: *const AdumbraHost,

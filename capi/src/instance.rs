@@ -40,7 +40,7 @@ pub unsafe extern "C" fn adumbra_instance_new(
 /// `ADUMBRA_TYPE_FLOAT`, `_INT`, `_UINT` or `_BOOL` (0 is false, all others are true).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_instance_set(
-    instance: *const AdumbraInstance,
+    instance: *mut AdumbraInstance,
     path: *const c_char,
     scalar: u32,
     values: *const c_void,

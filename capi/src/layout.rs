@@ -51,7 +51,7 @@ pub unsafe extern "C" fn adumbra_layout_new_hit(layout: *mut *mut AdumbraLayout)
 /// Adds a global behind the others: `type` is an `AdumbraType`, a number, a vector or a matrix. Compilers that were made before do not see it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_add(
-    layout: *const AdumbraLayout,
+    layout: *mut AdumbraLayout,
     name: *const c_char,
     r#type: u32,
 ) -> AdumbraStatus {
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn adumbra_layout_add(
 /// Says that the derivatives of a global are never set: they stay 0, and a shader that asks for one is warned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_shadowless(
-    layout: *const AdumbraLayout,
+    layout: *mut AdumbraLayout,
     name: *const c_char,
 ) -> AdumbraStatus {
     guard(|| {

@@ -33,7 +33,7 @@ pub type AdumbraLoad = Option<
         user: *mut c_void,
         name: *const c_char,
         from: *const c_char,
-        reply: *const AdumbraReply,
+        reply: *mut AdumbraReply,
     ) -> u32,
 >;
 
@@ -67,9 +67,9 @@ impl AdumbraLoader {
         let name = c_text(name)?;
         let from = from.map(c_text).transpose()?;
         let from = from.as_ref().map_or(std::ptr::null(), |from| from.as_ptr());
-        let reply = AdumbraReply::default();
+        let mut reply = AdumbraReply::default();
         // SAFETY: the caller's function, by its contract; what it is given lives until it returns.
-        let failed = unsafe { callback(self.user, name.as_ptr(), from, &raw const reply) };
+        let failed = unsafe { callback(self.user, name.as_ptr(), from, &raw mut reply) };
         let text = lock(&reply.text).ok().and_then(|mut text| text.take());
         match failed {
             0 => text.ok_or("the host gave no text in UTF-8".to_owned()),
@@ -94,7 +94,7 @@ impl Loader for AdumbraLoader {
 /// Answers a loader's callback, within it: a text of so many bytes, which is copied, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_reply(
-    reply: *const AdumbraReply,
+    reply: *mut AdumbraReply,
     text: *const c_char,
     length: usize,
 ) -> AdumbraStatus {
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn adumbra_sources_new(
 /// Adds a text whose functions, structs and constants the first may use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_add(
-    sources: *const AdumbraSources,
+    sources: *mut AdumbraSources,
     name: *const c_char,
     text: *const c_char,
     length: usize,
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn adumbra_sources_add(
 /// say which.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_include(
-    sources: *const AdumbraSources,
+    sources: *mut AdumbraSources,
     loader: *const AdumbraLoader,
     findings: *mut *mut AdumbraFindings,
 ) -> AdumbraStatus {

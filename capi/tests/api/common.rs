@@ -157,7 +157,7 @@ pub(crate) fn words(evaluator: *const AdumbraEvaluator, scalars: usize) -> Vec<u
 
 /// Evaluates a point; gives how far it came.
 pub(crate) fn evaluate(
-    evaluator: *const AdumbraEvaluator,
+    evaluator: *mut AdumbraEvaluator,
     globals: &[f32],
     host: *const AdumbraHost,
 ) -> AdumbraOutcome {

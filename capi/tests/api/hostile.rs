@@ -160,6 +160,7 @@ fn texts_may_be_anything() {
         status
     };
     let name = c"s".as_ptr();
+    let nuls = [0_u8; 3];
     let wrong = c"shader s(out float o) { o = \"\xff\xfe\"; }";
     assert_eq!(compiled(name, c"".as_ptr(), 0), AdumbraStatus::Refused);
     assert_eq!(compiled(name, null(), 0), AdumbraStatus::Refused);
@@ -168,7 +169,7 @@ fn texts_may_be_anything() {
         AdumbraStatus::Refused
     );
     assert_eq!(
-        compiled(name, "\0\0\0".as_ptr().cast(), 3),
+        compiled(name, nuls.as_ptr().cast(), 3),
         AdumbraStatus::Refused
     );
     assert_eq!(

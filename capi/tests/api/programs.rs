@@ -184,7 +184,7 @@ unsafe extern "C" fn load(
     user: *mut c_void,
     name: *const c_char,
     from: *const c_char,
-    reply: *const AdumbraReply,
+    reply: *mut AdumbraReply,
 ) -> u32 {
     assert!(from.is_null());
     // SAFETY: the test counts with it.
@@ -202,7 +202,7 @@ unsafe extern "C" fn resolve(
     _: *mut c_void,
     name: *const c_char,
     from: *const c_char,
-    reply: *const AdumbraReply,
+    reply: *mut AdumbraReply,
 ) -> u32 {
     assert_eq!(text(from), "main.adu");
     let full = std::ffi::CString::new(format!("lib/{}", text(name))).unwrap();
