@@ -13,6 +13,7 @@ use adumbra_frontend::{Interner, lower};
 use adumbra_ir::passes::{self, AtDivergence, Derivatives, FunctionReport, Origins, PassOptions};
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Diagnostic, FileId, Module};
+use adumbra_vm::FloatMode;
 use front::{fail_on_error, parse};
 use std::sync::Arc;
 
@@ -140,6 +141,7 @@ impl Compiler {
     /// assert!(findings.is_empty() && phases.parse > 0.0);
     /// ```
     pub fn check_timed(&self, sources: &Sources) -> (Vec<Diagnostic>, Phases) {
+        let _mode = FloatMode::enter();
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
         let mut clock = Clock::start();
@@ -234,6 +236,7 @@ impl Compiler {
     /// # Errors
     /// What of it cannot be read.
     pub fn syntax_tree(&self, sources: &Sources) -> Result<String, Findings> {
+        let _mode = FloatMode::enter();
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let (tree, diagnostics) = match sources.get(FileId::MAIN) {
             Some(main) => adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, main.text()),
@@ -257,6 +260,7 @@ impl Compiler {
     /// # Errors
     /// As [`compile`](Compiler::compile).
     pub fn lineage(&self, sources: &Sources) -> Result<Vec<FunctionReport>, Findings> {
+        let _mode = FloatMode::enter();
         Ok(self.lineage_of(self.lowered(sources)?))
     }
 
@@ -282,6 +286,7 @@ impl Compiler {
     /// # Errors
     /// As [`compile`](Compiler::compile).
     pub fn lowered(&self, sources: &Sources) -> Result<Module, Findings> {
+        let _mode = FloatMode::enter();
         Ok(self.front_of(sources, Main::File)?.module)
     }
 
@@ -305,6 +310,7 @@ impl Compiler {
     /// # Errors
     /// Every error that was found.
     pub fn ir_after(&self, sources: &Sources, pass: &str) -> Result<Option<String>, Findings> {
+        let _mode = FloatMode::enter();
         let module = self.front_of(sources, Main::Expression)?.module;
         let module = self
             .derived(module)
@@ -373,6 +379,7 @@ impl Compiler {
         sources: &Sources,
         main: Main,
     ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
+        let _mode = FloatMode::enter();
         let mut front = self.front_of(sources, main)?;
         let given = std::mem::take(&mut front.given);
         // Where a session's derivatives would be of second order, it shows none, so there is nothing to warn of.

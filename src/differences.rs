@@ -6,6 +6,7 @@ use crate::program::Instance;
 use adumbra_ir::Direction;
 use adumbra_ir::eval::{self, Number, Outcome, Point, Progress, Slot};
 use adumbra_ir::host::{Host, Limits};
+use adumbra_vm::FloatMode;
 
 /// How far points move to each side, in pixels. Small against a pixel, and large enough that f64 keeps ten digits of the difference.
 pub const STEP: f64 = 1.0 / (1 << 17) as f64;
@@ -44,6 +45,7 @@ pub fn central_differences<G: PointGlobals>(
     globals: &G,
     host: &mut dyn Host<f64>,
 ) -> Option<Vec<Difference>> {
+    let _mode = FloatMode::enter();
     let program = instance.program();
     let module = program.module()?;
     let globals = words_of(globals, program.globals());

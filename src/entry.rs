@@ -4,6 +4,7 @@ use adumbra_frontend::ast::{Entry, Expr, Stmt, StmtKind, TypeName};
 use adumbra_frontend::kind::TypeKeyword;
 use adumbra_frontend::{Interner, Reply, parse_repl};
 use adumbra_ir::{Diagnostic, FileId, Span};
+use adumbra_vm::FloatMode;
 use bumpalo::Bump;
 use std::ops::Range;
 
@@ -39,6 +40,7 @@ pub enum EntryKind {
 /// assert!(matches!(entries("1 + )"), Entries::Wrong(_)));
 /// ```
 pub fn entries(text: &str) -> Entries {
+    let _mode = FloatMode::enter();
     let (arena, mut interner) = (Bump::new(), Interner::new());
     match parse_repl(&arena, &mut interner, FileId::MAIN, text) {
         Reply::Incomplete => Entries::Unfinished,

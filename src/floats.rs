@@ -2,17 +2,22 @@
 
 use adumbra_vm::FloatMode;
 
-/// Runs `f` in the processor's floating-point mode that results are computed in: rounding to nearest even, denormals kept. The caller's mode is given back,
-/// also when `f` panics.
+/// Runs `f` in the processor's floating-point mode that results are computed in: rounding to nearest even, denormals kept, exceptions masked. The caller's
+/// mode is given back, also when `f` panics.
 ///
-/// Evaluators see to the mode themselves. This is for a host whose threads run in another one, and who compiles there, which computes what is constant, or
-/// reads what a batch gave.
+/// What compiles, evaluates or reads results sees to rounding and denormals itself, in whatever mode it is called. This is for a host that wants to be
+/// interrupted by floating-point exceptions: evaluating single points, and reading points of a batch one by one, does not look for these, which would slow it
+/// down.
 ///
 /// ```
-/// use adumbra::{Compiler, GlobalsLayout, Sources, in_standard_mode};
-/// let sources = Sources::new("tenth.adu", "shader tenth(out float o) { o = 0.1 * 0.1; }");
-/// let program = in_standard_mode(|| Compiler::new(GlobalsLayout::new()).compile(&sources))?;
-/// # Ok::<(), adumbra::Findings>(())
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, in_standard_mode};
+/// let sources = Sources::new("pole.adu", "shader pole(float x, out float o) { o = 1 / x; }");
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
+/// let mut evaluator = Evaluator::new(&Instance::new(&program));
+/// let globals = Globals::new(program.globals());
+/// in_standard_mode(|| evaluator.evaluate(&globals, &mut NoTextures));
+/// assert_eq!(evaluator.get::<f32>("o")?.value, f32::INFINITY);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn in_standard_mode<T>(f: impl FnOnce() -> T) -> T {
     let mode = FloatMode::enter();

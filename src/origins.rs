@@ -37,6 +37,7 @@ pub fn nan_origins<G: PointGlobals>(
     limits: Limits,
     host: &mut dyn Host,
 ) -> Option<Vec<Origin>> {
+    let _mode = FloatMode::enter();
     let program = instance.program();
     let module = program.module()?;
     let globals = words_of(globals, program.globals());
@@ -87,6 +88,7 @@ pub fn nan_origins_in_quad<G: PointGlobals>(
     limits: Limits,
     host: &mut dyn Host,
 ) -> Option<Vec<Origin>> {
+    let _mode = FloatMode::enter();
     let layout = instance.program().globals();
     let globals = globals.map(|globals| words_of(globals, layout));
     in_quad(instance, globals, corner, limits, host)
@@ -122,7 +124,6 @@ fn in_quad(
         ..eval::Options::default()
     };
     let is_helper = |other: Corner| other != corner;
-    let mode = FloatMode::enter();
     let mut lanes = Corner::ALL.map(|corner| {
         let point = point(globals[corner as usize], instance);
         host.at_point(corner as usize);
@@ -138,7 +139,6 @@ fn in_quad(
             });
         }
     });
-    drop(mode);
     let done = |lane: Lane| match lane.0 {
         Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome),
         _ => None,

@@ -12,8 +12,8 @@ use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Code, Diagnostic, Module, Span};
-use adumbra_vm::Bytecode;
 use adumbra_vm::bytecode::{Interface, Opcode};
+use adumbra_vm::{Bytecode, FloatMode};
 use std::sync::{Arc, OnceLock};
 
 mod fold;
@@ -266,6 +266,7 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ir(&self) -> Option<String> {
+        let _mode = FloatMode::enter();
         let module = self.module.as_ref()?;
         Some(text::print(module, Spans::Hidden))
     }
@@ -297,6 +298,7 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn listing(&self) -> String {
+        let _mode = FloatMode::enter();
         self.bytecode.to_string()
     }
 

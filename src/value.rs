@@ -2,6 +2,7 @@
 
 use crate::globals::Flag;
 use adumbra_ir::{Scalar, Type};
+use adumbra_vm::FloatMode;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::fmt;
 
@@ -186,6 +187,8 @@ pub struct HumanFloat(pub f32);
 
 impl fmt::Display for HumanFloat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A number gets no exponent if it compares as 0, which denormals must not.
+        let _mode = FloatMode::enter();
         if self.0.is_nan() {
             f.write_str("nan")
         } else {

@@ -3,9 +3,9 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --programs 1000000`.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Evaluator, FaultKind, Globals,
-    GlobalsLayout, Instance, Limits, NoTextures, Options, Outcome, Part, Program, SIMD_VARIABLE,
-    SimdLevel, Sources, Type,
+    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Derivatives, Evaluator, FaultKind, Globals,
+    GlobalsLayout, Instance, Limits, NoTextures, Options, Outcome, Part, Program, Quad,
+    SIMD_VARIABLE, SimdLevel, Sources, Type,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;
@@ -169,6 +169,42 @@ fn a_plane_that_is_too_short_is_refused() {
         .plane("x", Part::Value, 0, &[1.0_f32; 9], 1)
         .unwrap();
     evaluator.evaluate(&globals, 0, 10, &mut NoTextures);
+}
+
+#[test]
+fn no_points_are_nothing_to_do_wherever_they_begin() {
+    let program = program("shader s(out float o) { o = global_value<x>; }");
+    let x = [1.0_f32, 2.0, 3.0];
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    for first in [0, 3, 4, usize::MAX] {
+        evaluator.evaluate(&globals, 0, 3, &mut NoTextures);
+        assert_eq!(evaluator.outcomes().len(), 3);
+        evaluator.evaluate(&globals, first, 0, &mut NoTextures);
+        assert!(evaluator.outcomes().is_empty());
+        let copied = evaluator.copy("o", Part::Value, 0, &mut [0.0_f32; 0], 1);
+        assert_eq!(copied, Ok(()));
+    }
+    let options = Options {
+        derivatives: Derivatives::Quad(Quad::Fine),
+        ..Options::default()
+    };
+    let compiler = Compiler::new(program.globals().clone()).with_options(options);
+    let text = "shader s(out float o) { o = ddx(global_value<x>); }";
+    let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    evaluator.evaluate_quads(&globals, usize::MAX, &[], &mut NoTextures);
+    assert!(evaluator.outcomes().is_empty());
+}
+
+#[test]
+#[should_panic(expected = "a value for each point")]
+fn points_that_cannot_be_numbered_are_refused() {
+    let program = program("shader s(out float o) { o = 1; }");
+    let globals = BatchGlobals::new(program.globals());
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    evaluator.evaluate(&globals, usize::MAX, 2, &mut NoTextures);
 }
 
 #[test]

@@ -24,7 +24,7 @@
 #define ADUMBRA_TO_NUL SIZE_MAX
 
 /// The number of the interface that this header describes. It grows when something is added; what is there stays.
-#define ADUMBRA_API 1
+#define ADUMBRA_API 2
 
 
 
@@ -58,7 +58,8 @@ enum AdumbraStatus
     ADUMBRA_STATUS_INVALID_VALUE = 10,
     /// The texts, or the bytes, are at fault; findings say how.
     ADUMBRA_STATUS_REFUSED = 11,
-    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions that the processor lacks, the engine that needs source text.
+    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or machine code for a processor that this is not, the engine that
+    /// needs source text.
     ADUMBRA_STATUS_UNAVAILABLE = 12,
     /// The handle is being used, by another thread or by the evaluation that calls back.
     ADUMBRA_STATUS_BUSY = 13,
@@ -231,6 +232,8 @@ enum AdumbraEngine
     ADUMBRA_ENGINE_REFERENCE = 1,
     /// The one for batches, one point at a time.
     ADUMBRA_ENGINE_BATCH = 2,
+    /// The same with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
+    ADUMBRA_ENGINE_NATIVE = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -323,6 +326,25 @@ enum AdumbraSeverity
 typedef enum AdumbraSeverity AdumbraSeverity;
 #else
 typedef uint32_t AdumbraSeverity;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+enum AdumbraTier
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// The batch interpreter: no time goes into compiling.
+    ADUMBRA_TIER_INTERPRETER = 0,
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA.
+    ADUMBRA_TIER_NATIVE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum AdumbraTier AdumbraTier;
+#else
+typedef uint32_t AdumbraTier;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -659,6 +681,10 @@ typedef struct AdumbraBatchOptions {
     const char *const *uniform;
     /// How many these are.
     size_t uniform_count;
+    /// An `AdumbraTier`.
+    uint32_t tier;
+    /// Zero.
+    uint32_t reserved;
 } AdumbraBatchOptions;
 
 /// Every status.
@@ -962,6 +988,11 @@ AdumbraStatus adumbra_batch_globals_points(struct AdumbraBatchGlobals *globals, 
 /// Frees the globals of a batch. Its planes are the caller's. Those that are being used, as by the callback that calls this, are not freed.
 void adumbra_batch_globals_free(struct AdumbraBatchGlobals *globals);
 
+/// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for
+/// `ADUMBRA_TIER_NATIVE` together with the instructions `baseline`.
+AdumbraStatus adumbra_tier_is_available(uint32_t tier,
+                                        uint32_t *available);
+
 /// Makes a batch evaluator; `options` may be NULL.
 AdumbraStatus adumbra_batch_evaluator_new(const struct AdumbraInstance *instance,
                                           const struct AdumbraBatchOptions *options,
@@ -973,7 +1004,8 @@ AdumbraStatus adumbra_batch_evaluator_width(const struct AdumbraBatchEvaluator *
 /// The name of the instructions that it uses, which lives for ever.
 AdumbraStatus adumbra_batch_evaluator_simd(const struct AdumbraBatchEvaluator *evaluator, const char **name);
 
-/// Evaluates points `first` to `first + points` of a batch, no more than the width. Points that wait here are given up. `host` may be NULL.
+/// Evaluates points `first` to `first + points` of a batch, no more than the width; none at all wherever `first` is. Points that wait here are given up.
+/// `host` may be NULL.
 ///
 /// If points are evaluated in quads, each four are one, row by row from the upper left; `helpers` then tells by a number other than 0 which of
 /// the `points` are evaluated for their neighbours alone. It may be NULL, and must be for other programs.

@@ -7,16 +7,27 @@ use crate::findings::{AdumbraFindings, of_faults, tell};
 use crate::guard::{Result, guard, lock};
 use crate::host::{AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, Rows, texel};
 use crate::instance::AdumbraInstance;
-use crate::options::{AdumbraLimits, limits, part};
+use crate::options::{AdumbraLimits, limits, one_of, part};
 use crate::parked::{AdumbraParkedPoint, park};
 use crate::pointer::{
     self, fill, free_unlocked, give, handle, optional_name, out, room, shared, wanted,
 };
 use crate::prefixed::{self, Prefixed, read_or_usual};
 use crate::status::AdumbraStatus;
-use adumbra::{BatchEvaluator, BatchSetup, MAX_WIDTH, Program, SimdLevel};
+use adumbra::{BatchEvaluator, BatchSetup, MAX_WIDTH, Program, SimdLevel, Tier};
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
 use std::sync::{Arc, Mutex};
+
+/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraTier {
+    /// The batch interpreter: no time goes into compiling.
+    Interpreter = 0,
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA.
+    Native = 1,
+}
 
 /// How a batch evaluator is to be. Zero everywhere is the usual.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +45,16 @@ pub struct AdumbraBatchOptions {
     pub uniform: *const *const c_char,
     /// How many these are.
     pub uniform_count: usize,
+    /// An `AdumbraTier`.
+    pub tier: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
-unsafe impl Prefixed for AdumbraBatchOptions {}
+unsafe impl Prefixed for AdumbraBatchOptions {
+    const FIRST: usize = offset_of!(AdumbraBatchOptions, tier);
+}
 
 /// One thread's means to evaluate an instance at hundreds of points at once. Each shows, to the bit, what it shows alone. What came out can be read until
 /// the next evaluation.
@@ -99,12 +116,35 @@ unsafe fn setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
             names.collect::<Result<_>>()?,
         )
     };
+    if options.reserved != 0 {
+        return Err(AdumbraStatus::Size);
+    }
     let named = |name| SimdLevel::from_name(name).ok_or(AdumbraStatus::Unavailable);
     Ok(BatchSetup {
         limits,
         width: (width > 0).then_some(width),
         simd: simd.map(named).transpose()?,
         uniform,
+        tier: tier(options.tier)?,
+    })
+}
+
+fn tier(number: u32) -> Result<Tier> {
+    one_of(&[Tier::Interpreter, Tier::Native], number)
+}
+
+/// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for
+/// `ADUMBRA_TIER_NATIVE` together with the instructions `baseline`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_tier_is_available(
+    tier: u32,
+    available: *mut u32,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let available = unsafe { out(available)? };
+        available.write(self::tier(tier)?.is_available().into());
+        Ok(())
     })
 }
 
@@ -177,7 +217,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
     })
 }
 
-/// Evaluates points `first` to `first + points` of a batch, no more than the width. Points that wait here are given up. `host` may be NULL.
+/// Evaluates points `first` to `first + points` of a batch, no more than the width; none at all wherever `first` is. Points that wait here are given up.
+/// `host` may be NULL.
 ///
 /// If points are evaluated in quads, each four are one, row by row from the upper left; `helpers` then tells by a number other than 0 which of
 /// the `points` are evaluated for their neighbours alone. It may be NULL, and must be for other programs.
@@ -195,7 +236,10 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
         let (evaluator, globals) = unsafe { (shared(evaluator)?, shared(globals)?) };
         let mut inside = lock(&evaluator.inside)?;
         let inside = &mut *inside;
-        let end = first.checked_add(points).ok_or(AdumbraStatus::Size)?;
+        let end = match points {
+            0 => 0,
+            _ => first.checked_add(points).ok_or(AdumbraStatus::Size)?,
+        };
         if points > inside.evaluator.width() {
             return Err(AdumbraStatus::Size);
         }

@@ -24,6 +24,8 @@ pub enum AdumbraEngine {
     Reference = 1,
     /// The one for batches, one point at a time.
     Batch = 2,
+    /// The same with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
+    Native = 3,
 }
 
 /// How an evaluator is to be. Zero everywhere is the usual.
@@ -111,7 +113,12 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
             let (to, options) = (handle(evaluator)?, read_or_usual(options)?);
             (to, shared(instance)?, options, limits(options.limits)?)
         };
-        let engines = [Engine::Point, Engine::Reference, Engine::Batch];
+        let engines = [
+            Engine::Point,
+            Engine::Reference,
+            Engine::Batch,
+            Engine::Native,
+        ];
         let engine = one_of(&engines, options.engine)?;
         let instance = instance.get()?;
         let evaluator = Evaluator::with(&instance, engine, limits);

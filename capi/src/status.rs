@@ -30,7 +30,8 @@ pub enum AdumbraStatus {
     InvalidValue = 10,
     /// The texts, or the bytes, are at fault; findings say how.
     Refused = 11,
-    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions that the processor lacks, the engine that needs source text.
+    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or machine code for a processor that this is not, the engine that
+    /// needs source text.
     Unavailable = 12,
     /// The handle is being used, by another thread or by the evaluation that calls back.
     Busy = 13,

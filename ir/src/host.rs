@@ -254,10 +254,15 @@ pub fn leaving(x: f32) -> f32 {
     }
 }
 
-/// A shadow as it is read, by `ddx`, an output or a texture request: the sign of a zero never shows.
+/// A shadow as it is read, by `ddx`, an output or a texture request: the sign of a zero never shows. It is told by its bits, which a host may read in
+/// whatever floating-point mode; adding 0 would flush denormals in some.
 #[inline(always)]
 pub fn read_shadow(d: f32) -> f32 {
-    d + 0.0
+    const MINUS_ZERO: u32 = 0x8000_0000;
+    match d.to_bits() {
+        MINUS_ZERO => 0.0,
+        _ => d,
+    }
 }
 
 /// What a point wants from a texture: where, and how both coordinates change towards the next pixel along x and y.

@@ -13,7 +13,7 @@ use adumbra_aot::Native;
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::native::Translator;
 use adumbra_vm::words::{AnyWords, as_words_mut};
-use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome, Source};
+use adumbra_vm::{BatchMachine, BatchOptions, FloatMode, Level, Outcome, Source};
 use globals::Part;
 use std::fmt;
 use std::sync::Arc;
@@ -106,6 +106,8 @@ impl fmt::Debug for BatchEvaluator {
 /// # Errors
 /// If the level that is asked for is not there.
 pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMachine, NoEngine> {
+    // Machine code has constants worked out.
+    let _mode = FloatMode::enter();
     let level = simd::choose(setup.simd).map_err(NoEngine::Simd)?;
     let native: Option<Arc<dyn Translator>> = match setup.tier {
         Tier::Interpreter => None,
@@ -183,7 +185,7 @@ impl BatchEvaluator {
     ///
     /// # Panics
     /// If there are more points than the [`width`](BatchEvaluator::width), quads that are not whole, the globals are laid out otherwise than the
-    /// program's, or a plane does not reach so far.
+    /// program's, or a plane does not reach so far. No points are evaluated wherever the first of them would be.
     pub fn evaluate(
         &mut self,
         globals: &globals::BatchGlobals<'_>,

@@ -24,7 +24,7 @@ impl Neighbours {
         layout: &GlobalsLayout,
         globals: &'a [u32],
     ) -> [&'a [u32]; 4] {
-        let mode = FloatMode::enter();
+        let mode = FloatMode::enter_for_point();
         for (corner, words) in Corner::ALL[1..].iter().zip(&mut self.0) {
             neighbour(layout, globals, *corner, words);
         }

@@ -136,7 +136,7 @@ impl QuadMachine {
     }
 
     fn go_on(&mut self, program: &Program, host: &mut dyn Host) -> Outcome {
-        let mode = FloatMode::enter();
+        let mode = FloatMode::enter_for_point();
         let (helpers, outcomes) = (self.helpers, &mut self.outcomes);
         advance(self.rule, &mut self.points, |corner, point, difference| {
             let at = corner as usize;

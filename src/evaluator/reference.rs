@@ -4,7 +4,7 @@ use crate::program::{Instance, Program};
 use adumbra_ir::eval::{self, Point, Progress, Slot, Suspended};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::{Direction, Module, Scalar};
-use adumbra_vm::Outcome;
+use adumbra_vm::{FloatMode, Outcome};
 
 /// It keeps nothing between points but what came of the last one, or what that one still is.
 pub(super) struct Reference {
@@ -38,6 +38,7 @@ impl Reference {
         globals: &[u32],
         host: &mut dyn Host,
     ) -> Outcome {
+        let _mode = FloatMode::enter();
         let program = instance.program();
         let module = program.module().expect("asked when it was made");
         let options = eval::Options {
@@ -77,6 +78,7 @@ impl Reference {
         program: &Program,
         by: impl FnOnce(Suspended, &Module) -> Progress,
     ) -> Outcome {
+        let _mode = FloatMode::enter();
         let waiting = self.waiting.take().expect("a point waits");
         let module = program.module().expect("asked when it was made");
         let progress = by(*waiting, module);

@@ -9,6 +9,7 @@ use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::link::{self, Shell, Unit, link};
 use adumbra_ir::passes::FunctionReport;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
+use adumbra_vm::FloatMode;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ impl Compiler {
     /// # Errors
     /// Everything that is wrong with the units' texts and with how they are wired, with warnings between.
     pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Findings> {
+        let _mode = FloatMode::enter();
         let (front, sources) = self.linked(group)?;
         self.finish(front, &sources, OutputShadows::AsOptionsSay)
     }
@@ -60,6 +62,7 @@ impl Compiler {
     /// assert!(findings.diagnostics.is_empty() && phases.total > 0.0);
     /// ```
     pub fn check_group_timed(&self, group: &Group) -> (Findings, Phases) {
+        let _mode = FloatMode::enter();
         match self.linked(group) {
             Ok((front, sources)) => {
                 let mut diagnostics = front.warnings;
@@ -89,6 +92,7 @@ impl Compiler {
     /// # Errors
     /// As [`compile_group`](Compiler::compile_group).
     pub fn lowered_group(&self, group: &Group) -> Result<Module, Findings> {
+        let _mode = FloatMode::enter();
         Ok(self.linked(group)?.0.module)
     }
 
@@ -107,6 +111,7 @@ impl Compiler {
     /// # Errors
     /// As [`compile_group`](Compiler::compile_group).
     pub fn lineage_group(&self, group: &Group) -> Result<Vec<FunctionReport>, Findings> {
+        let _mode = FloatMode::enter();
         Ok(self.lineage_of(self.lowered_group(group)?))
     }
 

@@ -8,6 +8,7 @@ use super::{Binding, Connection, Exposed, Group, MAX_GROUP_TEXTS, Port, Setting,
 use crate::compiler::Findings;
 use crate::sources::Sources;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
+use adumbra_vm::FloatMode;
 use std::collections::HashMap;
 
 impl Group {
@@ -39,6 +40,7 @@ impl Group {
         text: &str,
         mut read: impl FnMut(&str) -> Result<(String, String), String>,
     ) -> Result<Group, Findings> {
+        let _mode = FloatMode::enter();
         let mut reader = Reader {
             group: Group::described(name, text),
             read: &mut read,

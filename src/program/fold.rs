@@ -5,6 +5,7 @@ use crate::compiler::{Back, back};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::link;
 use adumbra_ir::module::Input;
+use adumbra_vm::FloatMode;
 use std::fmt;
 use std::sync::Arc;
 
@@ -74,6 +75,7 @@ impl Instance {
     }
 
     fn fold_where(&self, folds: impl Fn(&Input) -> bool) -> Result<Instance, CannotFold> {
+        let _mode = FloatMode::enter();
         let inputs = self.program.inputs();
         if !inputs.iter().any(&folds) {
             return Ok(self.clone());

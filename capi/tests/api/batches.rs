@@ -1,9 +1,12 @@
 //! Batches: what single points show, to the bit, from planes of any stride to planes of any stride.
 
-use crate::common::{compile, hit, hit_compiler, instance, rust_compiler, rust_hit, sized, text};
+use crate::common::{
+    compile, hit, hit_compiler, instance, native_is_there, rust_compiler, rust_hit, sized, text,
+};
 use adumbra::{Evaluator, Instance, NoTextures, Program, Sources};
 use adumbra_capi::*;
 use std::ffi::{CStr, c_char};
+use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
@@ -77,10 +80,21 @@ fn batches_show_what_points_show() {
         array.as_ptr().cast(),
         POINTS
     ));
-    for (width_wanted, simd) in [(0, null()), (64, c"baseline".as_ptr()), (7, null())] {
+    let interpreter = AdumbraTier::Interpreter as u32;
+    let mut setups = vec![
+        (0, null(), interpreter),
+        (64, c"baseline".as_ptr(), interpreter),
+        (7, null(), interpreter),
+    ];
+    if native_is_there() {
+        let native = AdumbraTier::Native as u32;
+        setups.extend([(0, null(), native), (7, c"avx2".as_ptr(), native)]);
+    }
+    for (width_wanted, simd, tier) in setups {
         let options = AdumbraBatchOptions {
             width: width_wanted,
             simd,
+            tier,
             ..sized()
         };
         let evaluator = made!(adumbra_batch_evaluator_new(instance, &raw const options));
@@ -88,7 +102,7 @@ fn batches_show_what_points_show() {
         assert!(width_wanted == 0 || width == width_wanted as usize);
         let mut name = null();
         ok!(adumbra_batch_evaluator_simd(evaluator, &raw mut name));
-        assert!(simd.is_null() || text(name) == "baseline");
+        assert!(simd.is_null() || text(name) == text(simd));
         for first in (0..POINTS).step_by(width) {
             let points = width.min(POINTS - first);
             ok!(adumbra_batch_evaluator_evaluate(
@@ -213,7 +227,16 @@ fn planes_come_and_go_between_calls() {
     );
     assert_eq!(evaluate(3, 1), AdumbraStatus::Ok);
     assert_eq!(evaluate(0, 0), AdumbraStatus::Ok);
-    assert_eq!(evaluate(usize::MAX, 0), AdumbraStatus::Size);
+    // Nowhere, there is nothing to do.
+    assert_eq!(evaluate(usize::MAX, 0), AdumbraStatus::Ok);
+    let mut outcomes = usize::MAX;
+    ok!(adumbra_batch_evaluator_outcomes(
+        evaluator,
+        null_mut(),
+        0,
+        &raw mut outcomes
+    ));
+    assert_eq!(outcomes, 0);
     // A plane that is too short for a strided view, wrong names and numbers.
     assert_eq!(
         set(c"uvw", AdumbraPart::Value, 1, &y[..7], 2),
@@ -325,5 +348,40 @@ fn setups_are_looked_at() {
         with(AdumbraBatchOptions { simd, ..sized() }),
         AdumbraStatus::Unavailable
     );
+    let tier = |tier: u32, simd: *const c_char| {
+        with(AdumbraBatchOptions {
+            tier,
+            simd,
+            ..sized()
+        })
+    };
+    let native = AdumbraTier::Native as u32;
+    let expected = match native_is_there() {
+        true => AdumbraStatus::Ok,
+        false => AdumbraStatus::Unavailable,
+    };
+    assert_eq!(tier(native, null()), expected);
+    assert_eq!(
+        tier(native, c"baseline".as_ptr()),
+        AdumbraStatus::Unavailable
+    );
+    assert_eq!(tier(2, null()), AdumbraStatus::InvalidValue);
+    let reserved = AdumbraBatchOptions {
+        reserved: 1,
+        ..sized()
+    };
+    assert_eq!(with(reserved), AdumbraStatus::Size);
+    // The first version had no tier, so what stands there is not the library's.
+    let first = AdumbraBatchOptions {
+        size: offset_of!(AdumbraBatchOptions, tier) as u32,
+        tier: 2,
+        ..sized()
+    };
+    assert_eq!(with(first), AdumbraStatus::Ok);
+    let shorter = AdumbraBatchOptions {
+        size: first.size - 1,
+        ..sized()
+    };
+    assert_eq!(with(shorter), AdumbraStatus::Size);
     call!(adumbra_instance_free(instance));
 }

@@ -3,7 +3,7 @@
 use adumbra::{Compiler, Globals, GlobalsLayout, Options, Program};
 use adumbra_capi::{
     AdumbraCompiler, AdumbraCompilerOptions, AdumbraEvaluator, AdumbraFindings, AdumbraHost,
-    AdumbraInstance, AdumbraOutcome, AdumbraProgram, AdumbraStatus,
+    AdumbraInstance, AdumbraOutcome, AdumbraProgram, AdumbraStatus, AdumbraTier,
 };
 use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
@@ -41,6 +41,20 @@ pub(crate) fn text<'a>(pointer: *const c_char) -> &'a str {
     // SAFETY: the library's texts end with NUL, and tests read them while their handle lives.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().expect("UTF-8")
+}
+
+/// Whether there is machine code for this processor; says so if not.
+pub(crate) fn native_is_there() -> bool {
+    let mut available = 7;
+    ok!(adumbra_tier_is_available(
+        AdumbraTier::Native as u32,
+        &raw mut available
+    ));
+    assert_eq!(available == 1, adumbra::Tier::Native.is_available());
+    if available == 0 {
+        println!("skipped: there is no machine code for this processor");
+    }
+    available == 1
 }
 
 /// A struct that begins with its size, zero besides.

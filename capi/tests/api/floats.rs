@@ -1,6 +1,6 @@
 //! The caller's floating-point mode: given back as it was, and without a say in any bit.
 
-use crate::common::{compile, hit_compiler, sized};
+use crate::common::{compile, hit_compiler, native_is_there, sized};
 use adumbra_capi::*;
 use std::arch::asm;
 use std::ffi::c_void;
@@ -19,8 +19,9 @@ const SHADER: &str = "texture2d t;
 /// All exceptions masked, and nothing else.
 const STANDARD: u32 = 0x1f80;
 
-/// Denormal operands are zero; denormal results are zero; rounding downwards, upwards, towards zero; and all that can be together.
-const MODES: [u32; 8] = [
+/// Denormal operands are zero; denormal results are zero; rounding downwards, upwards, towards zero; all that can be together; no exception masked, alone and
+/// with all the rest.
+const MODES: [u32; 10] = [
     STANDARD,
     STANDARD | 0x0040,
     STANDARD | 0x8000,
@@ -29,6 +30,8 @@ const MODES: [u32; 8] = [
     STANDARD | 0x6000,
     STANDARD | 0x8040,
     STANDARD | 0xe040,
+    0x0000,
+    0xe040,
 ];
 
 /// What is not a flag that arithmetic leaves behind.
@@ -76,9 +79,18 @@ fn bits(word: u32) -> Vec<u32> {
     let program = in_mode(word, || compile(compiler, SHADER));
     let instance = in_mode(word, || made!(adumbra_instance_new(program)));
     let point = in_mode(word, || made!(adumbra_evaluator_new(instance, null())));
-    let batch = in_mode(word, || {
-        made!(adumbra_batch_evaluator_new(instance, null()))
+    let mut tiers = vec![AdumbraTier::Interpreter];
+    tiers.extend(native_is_there().then_some(AdumbraTier::Native));
+    let batches = tiers.into_iter().map(|tier| {
+        let options = AdumbraBatchOptions {
+            tier: tier as u32,
+            ..sized()
+        };
+        in_mode(word, || {
+            made!(adumbra_batch_evaluator_new(instance, &raw const options))
+        })
     });
+    let batches: Vec<_> = batches.collect();
     let globals = in_mode(word, || made!(adumbra_batch_globals_new(program)));
     let host = AdumbraHost {
         sample: Some(sample),
@@ -123,35 +135,37 @@ fn bits(word: u32) -> Vec<u32> {
         array.as_ptr().cast(),
         100
     ));
-    in_mode(word, || {
-        ok!(adumbra_batch_evaluator_evaluate(
-            batch,
-            globals,
-            0,
-            100,
-            null(),
-            &raw const host
-        ));
-    });
-    for (part, scalar) in (0..3).flat_map(|part| (0..4).map(move |scalar| (part, scalar))) {
-        let mut plane = [0_u32; 100];
+    for &batch in &batches {
         in_mode(word, || {
-            ok!(adumbra_batch_evaluator_copy(
+            ok!(adumbra_batch_evaluator_evaluate(
                 batch,
-                part,
-                scalar,
-                plane.as_mut_ptr().cast(),
+                globals,
+                0,
                 100,
-                1
+                null(),
+                &raw const host
             ));
         });
-        assert!(plane.iter().all(|&word| word == plane[0]));
-        assert_eq!(
-            plane[0],
-            all[4 * part as usize + scalar],
-            "in a batch as alone"
-        );
-        all.push(plane[0]);
+        for (part, scalar) in (0..3).flat_map(|part| (0..4).map(move |scalar| (part, scalar))) {
+            let mut plane = [0_u32; 100];
+            in_mode(word, || {
+                ok!(adumbra_batch_evaluator_copy(
+                    batch,
+                    part,
+                    scalar,
+                    plane.as_mut_ptr().cast(),
+                    100,
+                    1
+                ));
+            });
+            assert!(plane.iter().all(|&word| word == plane[0]));
+            assert_eq!(
+                plane[0],
+                all[4 * part as usize + scalar],
+                "in a batch as alone"
+            );
+            all.push(plane[0]);
+        }
     }
     let listing = crate::common::written(|to, room, needed| {
         in_mode(word, || {
@@ -161,7 +175,9 @@ fn bits(word: u32) -> Vec<u32> {
     all.extend(listing.bytes().map(u32::from));
     in_mode(word, || {
         call!(adumbra_batch_globals_free(globals));
-        call!(adumbra_batch_evaluator_free(batch));
+        for batch in batches {
+            call!(adumbra_batch_evaluator_free(batch));
+        }
         call!(adumbra_evaluator_free(point));
         call!(adumbra_instance_free(instance));
         call!(adumbra_program_free(program));

@@ -66,6 +66,7 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_batch_globals_plane(h, t, n, n, o, n, n);
         adumbra_batch_globals_same(h, t, n, o, n);
         adumbra_batch_globals_points(h, o, n);
+        adumbra_tier_is_available(n, h);
         adumbra_batch_evaluator_new(h, o, h);
         adumbra_batch_evaluator_width(h, h);
         adumbra_batch_evaluator_simd(h, h);
@@ -300,7 +301,7 @@ fn sizes_and_numbers_may_be_anything() {
     let limits = AdumbraLimits { size: 8, ..sized() };
     for options in [
         AdumbraEvaluatorOptions {
-            engine: 3,
+            engine: 4,
             ..sized()
         },
         AdumbraEvaluatorOptions {
@@ -325,6 +326,11 @@ fn sizes_and_numbers_may_be_anything() {
         ];
         assert!(expected.contains(&status) && other.is_null());
     }
+    let mut available = 7;
+    let unknown = call!(adumbra_tier_is_available(2, &raw mut available));
+    assert_eq!((unknown, available), (AdumbraStatus::InvalidValue, 7));
+    ok!(adumbra_tier_is_available(0, &raw mut available));
+    assert_eq!(available, 1);
     let host = AdumbraHost {
         size: 16,
         ..sized()

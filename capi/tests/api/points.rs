@@ -1,6 +1,8 @@
 //! Single points: what the facade gives, to the bit, by every engine; parameters, faults, limits.
 
-use crate::common::{evaluate, hit, instance, rust_compiler, rust_hit, sized, text, words};
+use crate::common::{
+    evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, sized, text, words,
+};
 use adumbra::{Evaluator, Instance, NoTextures, Sources};
 use adumbra_capi::*;
 use std::ptr::null;
@@ -33,7 +35,14 @@ fn points_are_those_of_the_facade_by_every_engine() {
         gain,
         1
     ));
-    for engine in 0..3 {
+    let native = native_is_there().then_some(AdumbraEngine::Native);
+    let engines = [
+        AdumbraEngine::Point,
+        AdumbraEngine::Reference,
+        AdumbraEngine::Batch,
+    ];
+    for engine in engines.into_iter().chain(native) {
+        let engine = engine as u32;
         let options = AdumbraEvaluatorOptions { engine, ..sized() };
         let evaluator = made!(adumbra_evaluator_new(instance, &raw const options));
         for point in 0..100 {

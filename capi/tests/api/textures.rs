@@ -1,6 +1,8 @@
 //! What single points ask of their host: textures, also late ones, messages, patience.
 
-use crate::common::{evaluate, hit, instance, rust_compiler, rust_hit, sized, text, words};
+use crate::common::{
+    evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, sized, text, words,
+};
 use adumbra::{Evaluator, Host, Instance, NoTextures, SampleRequest, Sampled, Sources};
 use adumbra_capi::*;
 use std::ffi::{c_char, c_void};
@@ -134,6 +136,50 @@ fn textures_messages_and_patience_are_the_hosts() {
     assert_eq!(seen.patience, 0);
     call!(adumbra_evaluator_free(evaluator));
     call!(adumbra_instance_free(endless));
+}
+
+#[test]
+fn a_parked_point_goes_on_by_its_own_engine() {
+    if !native_is_there() {
+        return;
+    }
+    let instance =
+        instance("texture2d t; shader s(out color c) { c = texture2d_sample<t>(0.5, 0.5); }");
+    let evaluators = [AdumbraEngine::Native, AdumbraEngine::Batch].map(|engine| {
+        let options = AdumbraEvaluatorOptions {
+            engine: engine as u32,
+            ..sized()
+        };
+        made!(adumbra_evaluator_new(instance, &raw const options))
+    });
+    unsafe extern "C" fn later(_: *mut c_void, _: *const AdumbraSampleRequest, _: *mut f32) -> u32 {
+        AdumbraAnswer::Pending as u32
+    }
+    let host = AdumbraHost {
+        sample: Some(later),
+        ..sized()
+    };
+    let outcome = evaluate(evaluators[0], &hit(0), &raw const host);
+    assert_eq!(outcome, AdumbraOutcome::Pending);
+    let waiting = made!(adumbra_evaluator_park(evaluators[0]));
+    let texel = [0.25_f32, 0.5, 0.75, 1.0];
+    let resume = |evaluator| {
+        call!(adumbra_evaluator_resume(
+            evaluator,
+            waiting,
+            texel.as_ptr(),
+            &raw const host,
+            null_mut()
+        ))
+    };
+    let [native, batch] = evaluators;
+    assert_eq!(resume(batch), AdumbraStatus::WrongEvaluator);
+    assert_eq!(resume(native), AdumbraStatus::Ok);
+    assert_eq!(words(native, 3)[3], 0.5_f32.to_bits());
+    for evaluator in evaluators {
+        call!(adumbra_evaluator_free(evaluator));
+    }
+    call!(adumbra_instance_free(instance));
 }
 
 #[test]

@@ -89,6 +89,9 @@ fn the_arena_keeps_trees_and_makes_nan_canonical() {
 fn reading_a_shadow_hides_the_sign_of_zero() {
     assert_eq!(read_shadow(-0.0).to_bits(), 0);
     assert_eq!(read_shadow(-2.5), -2.5);
+    for bits in [0, 1, 0x8000_0001, 0x7f80_0000, 0xff80_0000] {
+        assert_eq!(read_shadow(f32::from_bits(bits)).to_bits(), bits);
+    }
 }
 
 #[test]

@@ -168,7 +168,7 @@ impl BatchMachine {
     /// given up. Where points stand in quads, each four are one.
     ///
     /// # Panics
-    /// If there are more points than the width, quads that are not whole, sources that do not reach so far, or not as many sources or inputs as
+    /// If there are more points than the width, quads that are not whole, sources that do not reach so far (no points need none), or not as many sources or inputs as
     /// the interface asks for.
     pub fn run(
         &mut self,
@@ -220,31 +220,35 @@ impl BatchMachine {
         let words = chunk.program.interface.global_words();
         assert_eq!(globals.len(), words, "words of the globals");
         assert_eq!(inputs.len(), self.inputs, "words of the inputs");
-        let reach = |source: &Source<'_>| source.reaches(first + points);
+        let end = match points {
+            0 => Some(0),
+            _ => first.checked_add(points),
+        };
+        let reach = |source: &Source<'_>| end.is_some_and(|end| source.reaches(end));
         assert!(globals.iter().all(reach), "a value for each point");
         chunk.results.begin(points);
         if points == 0 {
             return;
         }
+        let mode = FloatMode::enter();
         let mut context = Context {
             host,
             sources: globals,
             first,
         };
-        if !self.in_planes {
+        if self.in_planes {
+            let at_once = match chunk.memory.regions.is_empty() {
+                true => lanes_of(self.level),
+                false => AT_ONCE,
+            };
+            let whole = points.is_multiple_of(at_once);
+            // SAFETY: it was checked that the sources reach so far, and the points are no more than the width; the level is available.
+            unsafe {
+                chunk.memory.begin(inputs, globals, first, points, whole);
+                chunk.start(points, self.entry, &mut context);
+            }
+        } else {
             chunk.run_alone(inputs, &mut context);
-            return;
-        }
-        let mode = FloatMode::enter();
-        let at_once = match chunk.memory.regions.is_empty() {
-            true => lanes_of(self.level),
-            false => AT_ONCE,
-        };
-        let whole = points.is_multiple_of(at_once);
-        // SAFETY: it was checked that the sources reach so far, and the points are no more than the width; the level is available.
-        unsafe {
-            chunk.memory.begin(inputs, globals, first, points, whole);
-            chunk.start(points, self.entry, &mut context);
         }
         drop(mode);
     }
@@ -364,6 +368,7 @@ impl BatchMachine {
             last.is_some_and(|last| last < to.len()),
             "room for each point"
         );
+        let _mode = FloatMode::enter();
         let is_float = self.output_types[scalar] == Scalar::F32;
         let lanes = self.chunk.program.output_lanes[scalar];
         let has = part == 0 || lanes.has(Direction::BOTH[part - 1]);

@@ -242,7 +242,7 @@ impl Chunk {
 
     /// Brings the quad in the machines on as far as it comes. Its first point has that number.
     fn advance_quad(&mut self, first: usize, host: &mut dyn Host) {
-        let mode = FloatMode::enter();
+        let mode = FloatMode::enter_for_point();
         let quads = self.quads.as_ref().expect("its points are in quads");
         let machines: &mut [PointMachine; QUAD] =
             (&mut *self.alone).try_into().expect("one for each corner");

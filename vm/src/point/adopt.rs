@@ -49,7 +49,7 @@ impl PointMachine {
 
     /// Runs the adopted point from a position on. Control comes there by a jump, or from an instruction that hands nothing over.
     pub(crate) fn go_on(&mut self, position: u32, host: &mut dyn Host) -> Outcome {
-        let mode = super::FloatMode::enter();
+        let mode = super::FloatMode::enter_for_point();
         self.lend(self.kept.as_ptr(), host);
         let start = self.code.as_ptr().wrapping_add(index(position) as usize);
         // SAFETY: the position is an instruction of the program; the globals are the machine's own.

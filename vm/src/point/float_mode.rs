@@ -1,28 +1,35 @@
-//! The processor's floating-point mode while shaders run: round to nearest even, denormals kept.
+//! The processor's floating-point mode while shaders run: round to nearest even, denormals kept, exceptions masked.
+//!
+//! It is entered in two ways. [`FloatMode::enter`] reads the control register, which tells all of the mode, but waits for all arithmetic in flight: that
+//! is nothing to a compilation or a chunk of points. [`FloatMode::enter_for_point`] asks by adding instead, which waits for nothing, and cannot see
+//! whether exceptions are masked: where they are not, whoever evaluates single points has entered before.
 
 /// Gives the caller's mode back when dropped, if it was another one.
 pub struct FloatMode {
-    #[cfg(target_arch = "x86_64")]
-    callers: Option<u32>,
-    #[cfg(target_arch = "aarch64")]
-    callers: Option<u64>,
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    callers: Option<control::Word>,
 }
 
 #[cfg(target_arch = "x86_64")]
 mod control {
     use std::arch::asm;
 
-    /// All exceptions masked, nothing else set.
-    pub(super) const STANDARD: u32 = 0x1f80;
+    pub(super) type Word = u32;
 
-    pub(super) fn get() -> u32 {
-        let mut word = 0_u32;
+    /// All exceptions masked, nothing else set.
+    pub(super) const STANDARD: Word = 0x1f80;
+
+    /// What arithmetic leaves behind.
+    pub(super) const FLAGS: Word = 0x3f;
+
+    pub(super) fn get() -> Word {
+        let mut word: Word = 0;
         // SAFETY: stores the control register in a local; SSE is part of x86-64.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack, preserves_flags)) };
         word
     }
 
-    pub(super) fn set(word: u32) {
+    pub(super) fn set(word: Word) {
         // SAFETY: `word` is the standard mode or one that `get` gave, so no reserved bit is set.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly, preserves_flags));
@@ -34,16 +41,21 @@ mod control {
 mod control {
     use std::arch::asm;
 
-    pub(super) const STANDARD: u64 = 0;
+    pub(super) type Word = u64;
 
-    pub(super) fn get() -> u64 {
-        let word: u64;
+    pub(super) const STANDARD: Word = 0;
+
+    /// Arithmetic leaves nothing in this register.
+    pub(super) const FLAGS: Word = 0;
+
+    pub(super) fn get() -> Word {
+        let word: Word;
         // SAFETY: reads the control register, which every process may.
         unsafe { asm!("mrs {}, fpcr", out(reg) word, options(nomem, nostack, preserves_flags)) };
         word
     }
 
-    pub(super) fn set(word: u64) {
+    pub(super) fn set(word: Word) {
         // SAFETY: `word` is the standard mode or one that `get` gave.
         unsafe { asm!("msr fpcr, {}", in(reg) word, options(nomem, nostack, preserves_flags)) };
     }
@@ -52,18 +64,28 @@ mod control {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 impl FloatMode {
     /// Sets the mode that shaders run in.
-    #[inline(always)]
     pub fn enter() -> FloatMode {
+        let callers = control::get();
+        if callers & !control::FLAGS == control::STANDARD {
+            FloatMode { callers: None }
+        } else {
+            FloatMode::change(callers)
+        }
+    }
+
+    /// The same around so little that reading the control register would be felt. The caller's exceptions are masked already, or its rounding is another
+    /// one, too; else they stay unmasked.
+    #[inline(always)]
+    pub fn enter_for_point() -> FloatMode {
         if computes_as_standard() {
             FloatMode { callers: None }
         } else {
-            FloatMode::change()
+            FloatMode::change(control::get())
         }
     }
 
     #[cold]
-    fn change() -> FloatMode {
-        let callers = control::get();
+    fn change(callers: control::Word) -> FloatMode {
         control::set(control::STANDARD);
         FloatMode {
             callers: Some(callers),
@@ -71,8 +93,8 @@ impl FloatMode {
     }
 }
 
-/// Whether sums round to nearest even and keep denormals. It is asked by adding, since reading the control register waits for all
-/// arithmetic in flight: the end of one point would no longer overlap with the beginning of the next, which costs equation 3 a third of its time.
+/// Whether sums round to nearest even and keep denormals. Were the control register read, the end of one point would no longer overlap with the
+/// beginning of the next, which costs equation 3 a third of its time.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn computes_as_standard() -> bool {
@@ -103,5 +125,35 @@ impl FloatMode {
     /// Elsewhere the mode is taken to be the standard one.
     pub fn enter() -> FloatMode {
         FloatMode {}
+    }
+
+    /// The same.
+    pub fn enter_for_point() -> FloatMode {
+        FloatMode {}
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_are_masked_and_unmasked_again() {
+        // Division by zero and what is invalid; all exceptions; all of the mode.
+        for callers in [0x1d00, 0x0000, 0xe040] {
+            control::set(callers);
+            let mode = FloatMode::enter();
+            let within = control::get();
+            let one = std::hint::black_box(1.0_f32);
+            let pole = std::hint::black_box(one / (one - one));
+            // Whoever asks by adding is not interrupted either.
+            drop(FloatMode::enter_for_point());
+            drop(mode);
+            let after = control::get();
+            control::set(control::STANDARD);
+            assert_eq!(pole, f32::INFINITY);
+            assert_eq!(within, control::STANDARD);
+            assert_eq!(after & !control::FLAGS, callers);
+        }
     }
 }

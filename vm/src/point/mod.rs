@@ -129,7 +129,7 @@ impl PointMachine {
         for (slot, &word) in self.file[3 * self.outputs.len()..].iter_mut().zip(inputs) {
             *slot = word;
         }
-        let mode = FloatMode::enter();
+        let mode = FloatMode::enter_for_point();
         self.lend(globals.as_ptr(), host);
         let state = &mut self.state;
         state.steps = state.limits.steps;
@@ -170,7 +170,7 @@ impl PointMachine {
         let Some((ip, Awaited::Texel(_))) = waiting else {
             panic!("a point waits for the host");
         };
-        let mode = FloatMode::enter();
+        let mode = FloatMode::enter_for_point();
         self.lend(self.kept.as_ptr(), host);
         // SAFETY: what waits is a sample of this program, and validation put an instruction behind it; the globals are the machine's own.
         let outcome = unsafe {
@@ -190,7 +190,7 @@ impl PointMachine {
         let Some((ip, Awaited::Difference(..))) = waiting else {
             panic!("a point waits at a difference");
         };
-        let mode = FloatMode::enter();
+        let mode = FloatMode::enter_for_point();
         self.lend(self.kept.as_ptr(), host);
         // SAFETY: what waits is a difference of this program, and validation put an instruction behind it; the globals are the machine's own.
         let outcome = unsafe {

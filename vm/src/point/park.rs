@@ -184,7 +184,7 @@ impl PointMachine {
         state.elements = point.elements;
         state.faults = point.faults;
         state.waiting = point.waits.map(|(at, awaited)| (address(at), awaited));
-        let mode = FloatMode::enter();
+        let mode = FloatMode::enter_for_point();
         self.end();
         drop(mode);
     }
