@@ -8,6 +8,7 @@ use crate::trial::{PACK_BYTES, POINTS, Planes, RUNS, Trial};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{self, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const COMPILER: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64-static";
@@ -34,7 +35,11 @@ impl Emulator {
                 return None;
             }
         }
-        let folder = std::env::temp_dir().join(format!("adumbra-kernels-{}", process::id()));
+        // Tests of one process run side by side.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("adumbra-kernels-{}-{count}", process::id());
+        let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).expect("there is a folder for temporary files");
         let emulator = Emulator { folder };
         let source = emulator.folder.join("harness.c");
@@ -75,8 +80,7 @@ impl Emulator {
             let bytes = words.next().expect("all planes came back");
             u32::from_le_bytes(bytes.try_into().expect("they are four"))
         };
-        let plane = |_| std::array::from_fn(|_| word());
-        let mut plane = plane;
+        let mut plane = |_| std::array::from_fn(|_| word());
         (jobs.iter())
             .map(|(trial, _)| trial.planes.iter().map(&mut plane).collect())
             .collect()

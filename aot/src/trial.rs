@@ -101,11 +101,7 @@ impl Trial {
         }
         let words = std::iter::once(result.value).chain(result.shadows.into_iter().flatten());
         trial.stretch.stored = words.collect();
-        trial.stretch.rows.push(Computed {
-            what: What::Row(op),
-            result,
-            operands,
-        });
+        trial.row(op, result, &operands[..op.arity()]);
         trial
     }
 
@@ -128,6 +124,43 @@ impl Trial {
             _ => Home::Constant(first),
         });
         self.planes.len() as u32 - 1
+    }
+
+    /// A stretch with more words, constants and cells, and longer code, than the instructions of any machine reach at once.
+    pub(crate) fn far() -> Trial {
+        let mut trial = Trial {
+            stretch: Stretch::default(),
+            planes: vec![std::array::from_fn(|point| (point as f32).to_bits())],
+        };
+        trial.stretch.words.push(Home::Plane);
+        let sum = Value::default();
+        for i in 1..=6000 {
+            // No sum of these is NaN or infinite, whatever comes before.
+            let bits = (i as f32 * 0.37).to_bits();
+            trial.planes.push([bits; POINTS]);
+            trial.stretch.words.push(match i % 2 {
+                0 => Home::Cell,
+                _ => Home::Constant(bits),
+            });
+            let other = Value {
+                value: i,
+                shadows: [None; 2],
+            };
+            trial.row(Op::Sin, sum, &[sum]);
+            trial.row(Op::Add, sum, &[sum, other]);
+        }
+        trial.stretch.stored = vec![sum.value];
+        trial
+    }
+
+    fn row(&mut self, op: Op, result: Value, operands: &[Value]) {
+        let mut all = [Value::default(); MAX_OPERANDS];
+        all[..operands.len()].copy_from_slice(operands);
+        self.stretch.rows.push(Computed {
+            what: What::Row(op),
+            result,
+            operands: all,
+        });
     }
 
     /// What the words hold when code of this processor, one kernel, has run.

@@ -70,7 +70,7 @@ impl Machine for A64 {
     type Constant = u32;
 
     const VECTOR: i32 = VECTOR;
-    const FLIGHT: usize = 4;
+    const FLIGHT: usize = 2;
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 0;

@@ -5,28 +5,46 @@ use super::A64;
 use crate::emit::Code;
 use crate::emulator::Emulator;
 use crate::trial::{Trial, rows};
+use adumbra_ir::ops::Op;
+use adumbra_vm::native::What;
+use std::fmt::Write;
+use std::path::Path;
 
 /// Few registers leave most values in the frame.
 const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
 /// Kernels that are run by one process.
 const JOBS: usize = 1000;
+/// Bytes of code that are long.
+const LONG: usize = 32 << 10;
 
 fn code(trial: &Trial, registers: u8) -> Code {
     trial.code::<A64>(registers)
 }
 
-/// Runs all trials, and says what is not the same.
+/// Runs all trials with so many registers, and says what is not the same.
 fn check(emulator: &Emulator, trials: &[Trial], registers: u8) -> Vec<String> {
     let mut differences = Vec::new();
     for trials in trials.chunks(JOBS) {
-        let jobs: Vec<(&Trial, Code)> = (trials.iter())
-            .map(|trial| (trial, code(trial, registers)))
-            .collect();
+        let jobs = (trials.iter().enumerate()).map(|(i, trial)| (i, trial, code(trial, registers)));
+        // What takes the emulator long it does not do for each place of the operands.
+        let jobs = jobs.filter(|(i, _, code)| code.bytes.len() < LONG || i % 8 == 0);
+        let jobs: Vec<(&Trial, Code)> = jobs.map(|(_, trial, code)| (trial, code)).collect();
         let found = emulator.run(&jobs);
-        let judged = trials.iter().zip(&found);
-        differences.extend(judged.filter_map(|(trial, found)| trial.judge(found).err()));
+        let judged = jobs.iter().zip(&found);
+        differences.extend(judged.filter_map(|((trial, _), found)| trial.judge(found).err()));
     }
     differences
+}
+
+fn assert_same(emulator: &Emulator, trials: &[Trial], registers: u8) {
+    let differences = check(emulator, trials, registers);
+    let few = &differences[..differences.len().min(10)];
+    assert!(
+        differences.is_empty(),
+        "with {registers} registers {} of {}: {few:#?}",
+        differences.len(),
+        trials.len()
+    );
 }
 
 #[test]
@@ -36,13 +54,82 @@ fn rows_as_code_give_what_they_give_at_one_point() {
     };
     let trials = rows();
     for registers in REGISTERS {
-        let differences = check(&emulator, &trials, registers);
-        let few = &differences[..differences.len().min(10)];
-        assert!(
-            differences.is_empty(),
-            "with {registers} registers {} of {}: {few:#?}",
-            differences.len(),
-            trials.len()
-        );
+        assert_same(&emulator, &trials, registers);
     }
+}
+
+#[test]
+fn what_is_further_than_an_instruction_reaches_is_found() {
+    let trial = Trial::far();
+    let code = code(&trial, super::REGISTERS);
+    assert!(code.bytes.len() > 1 << 20, "conditional jumps reach 1 MB");
+    if let Some(emulator) = Emulator::new() {
+        assert_same(&emulator, &[trial], super::REGISTERS);
+    }
+}
+
+/// On a processor of this kind.
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn the_processor_itself_gives_what_rows_give() {
+    for trial in rows().iter().chain([&Trial::far()]) {
+        for registers in REGISTERS {
+            if let Err(difference) = trial.judge(&trial.run(&code(trial, registers))) {
+                panic!("with {registers} registers {difference}");
+            }
+        }
+    }
+}
+
+/// Kernels whose bytes are kept: of one instruction and of many, with constants, cells, a rare way and a call.
+const GOLDEN: [Op; 9] = [
+    Op::Add,
+    Op::Max,
+    Op::Select,
+    Op::FToU,
+    Op::Shr,
+    Op::Norm3,
+    Op::Sin,
+    Op::Fmod,
+    Op::UDiv,
+];
+
+/// `ADUMBRA_BLESS=1 cargo test -p adumbra-aot` writes the file anew; let no bytes in that the other tests did not run.
+#[test]
+fn bytes_are_what_they_were() {
+    let trials = rows();
+    let mut text = String::new();
+    for op in GOLDEN {
+        let mut of_op = trials
+            .iter()
+            .filter(|trial| matches!(trial.stretch.rows[0].what, What::Row(own) if own == op));
+        // The first has no shadows and all operands in planes; the last has shadows, or a constant.
+        for trial in [of_op.next(), of_op.next_back()].into_iter().flatten() {
+            let code = code(trial, super::REGISTERS);
+            let calls: Vec<usize> = code.calls.iter().map(|call| call.at).collect();
+            writeln!(
+                text,
+                "{op:?}, entry {:#x}, calls {calls:x?}",
+                code.entries[0]
+            )
+            .unwrap();
+            for line in code.bytes.chunks(32) {
+                let words = line.chunks_exact(4);
+                let words = words.map(|w| u32::from_le_bytes(w.try_into().unwrap()));
+                let words: Vec<String> = words.map(|word| format!("{word:08x}")).collect();
+                writeln!(text, "  {}", words.join(" ")).unwrap();
+            }
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/a64/golden.txt");
+    if std::env::var_os("ADUMBRA_BLESS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        golden,
+        text,
+        "ADUMBRA_BLESS=1 writes {} anew",
+        path.display()
+    );
 }
