@@ -110,7 +110,7 @@ fn bytes_are_what_they_were() {
             writeln!(
                 text,
                 "{op:?}, entry {:#x}, calls {calls:x?}",
-                code.entries[0]
+                code.entries[0].expect("stretches have code")
             )
             .unwrap();
             for line in code.bytes.chunks(32) {
