@@ -1,7 +1,8 @@
 //! The native backend: machine code for the rows of a program, to the bit what the interpreter computes.
 //!
-//! The way of the data: a stretch of rows ([`adumbra_vm::native`]) becomes a [`graph`] by running each row on numbers that write down what is done with them
-//! ([`lane`], [`template`], [`compute`]); values get places ([`allocate`]); instructions are written ([`x64`]); the code is put where it can be run ([`memory`]).
+//! The way of the data: a stretch of rows, or a trace of a loop ([`adumbra_vm::native`]), becomes a [`graph`] by running each row on numbers that write down what is done with
+//! them ([`lane`], [`template`], [`compute`], [`trace`]); values get places ([`allocate`]); instructions are written ([`emit`], by a [`machine`]: `x64`, `a64`); the code is put where it
+//! can be run ([`memory`]).
 //! So there is no second rule for any row: a new row of the op table is compiled as it stands.
 
 #![allow(unsafe_code)]

@@ -2,8 +2,8 @@
 
 use crate::case::Case;
 use crate::limit::{Batch, Dual, batches};
-use adumbra::SimdLevel;
-use adumbra::bench::{Batches, Contender, ROUNDS, Report, planes, program, race};
+use adumbra::bench::{Batches, Contender, ROUNDS, Report, planes, program, race, tiers};
+use adumbra::{SimdLevel, Tier};
 use std::hint::black_box;
 
 /// Checks and times W1 to W4.
@@ -32,7 +32,9 @@ fn planes_out(points: usize) -> [Vec<f32>; 3] {
 fn check(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool) {
     let points = &case.workload.points;
     let planes = planes(points);
-    let mut ours = Batches::new(&program(&case.workload.shader, shadows), level, points);
+    let interpreter = Tier::Interpreter;
+    let program = program(&case.workload.shader, shadows);
+    let mut ours = Batches::new(&program, level, interpreter, points);
     ours.run();
     for limit in limits {
         let mut out = planes_out(points.len());
@@ -59,8 +61,13 @@ fn check(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool) {
 fn time(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool, report: &mut Report) {
     let points = &case.workload.points;
     let planes = planes(points);
-    let mut ours = Batches::new(&program(&case.workload.shader, shadows), level, points);
-    let mut contenders = vec![Contender::new("batch", move || ours.run())];
+    let program = program(&case.workload.shader, shadows);
+    let mut contenders = Vec::new();
+    for tier in tiers(level) {
+        let mut ours = Batches::new(&program, level, tier, points);
+        let title = tier_name(tier);
+        contenders.push(Contender::new(title, move || ours.run()));
+    }
     for limit in limits {
         let mut out = planes_out(points.len());
         let planes = &planes;
@@ -79,19 +86,33 @@ fn time(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool, report:
     for (contender, sample) in &samples {
         report.figure(format!("{name}_{level}_{what}_{contender}"), "ns", *sample);
     }
-    let ours = samples[0].1.min;
     let best = |prefix: &str| {
         let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));
         builds.map(|(_, s)| s.min).min_by(f64::total_cmp)
     };
-    let goal = case.batch[usize::from(shadows)];
-    for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
-        if let Some(best) = best(prefix) {
-            report.ratio(
-                format!("{name}_{level}_{what}_batch_over_{key}"),
-                ours / best,
-                goal,
-            );
+    for (ours, tier) in samples.iter().zip(tiers(level)) {
+        let goal = match tier {
+            Tier::Interpreter => case.batch[usize::from(shadows)],
+            // Machine code is AVX2 whatever the processor has beyond.
+            Tier::Native if level == SimdLevel::Avx2 => case.native,
+            Tier::Native => None,
+        };
+        for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
+            if let Some(best) = best(prefix) {
+                report.ratio(
+                    format!("{name}_{level}_{what}_{}_over_{key}", tier_name(tier)),
+                    ours.1.min / best,
+                    goal,
+                );
+            }
         }
+    }
+}
+
+/// How contenders and ratios call it.
+fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Interpreter => "batch",
+        Tier::Native => "native",
     }
 }

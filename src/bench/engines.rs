@@ -5,7 +5,7 @@ use super::programs::{self, Workload, program, workloads};
 use super::report::Report;
 use crate::{
     BatchEvaluator, BatchGlobals, BatchSetup, Dual, Evaluator, Globals, Instance, NoTextures, Part,
-    Program, SimdLevel,
+    Program, SimdLevel, Tier,
 };
 use std::fmt;
 use std::hint::black_box;
@@ -64,10 +64,16 @@ impl Batches {
     /// An evaluator for the program, and planes for these points.
     ///
     /// # Panics
-    /// If the processor lacks the level.
-    pub fn new(program: &Arc<Program>, level: SimdLevel, points: &[[Dual<f32>; 2]]) -> Batches {
+    /// If the processor lacks the level or the tier.
+    pub fn new(
+        program: &Arc<Program>,
+        level: SimdLevel,
+        tier: Tier,
+        points: &[[Dual<f32>; 2]],
+    ) -> Batches {
         let setup = BatchSetup {
             simd: Some(level),
+            tier,
             ..BatchSetup::default()
         };
         let evaluator = BatchEvaluator::with(&Instance::new(program), &setup);
@@ -112,6 +118,13 @@ impl Batches {
     }
 }
 
+/// Who can compute rows at a level.
+pub fn tiers(level: SimdLevel) -> impl Iterator<Item = Tier> {
+    let is_native = level > SimdLevel::Baseline && Tier::Native.is_available();
+    let native = is_native.then_some(Tier::Native);
+    std::iter::once(Tier::Interpreter).chain(native)
+}
+
 /// Sees whether at every SIMD level every point has, to the bit, what it has alone.
 ///
 /// # Panics
@@ -122,14 +135,16 @@ pub fn check(workload: &Workload) {
     let bits = |dual: Dual<f32>| dual.map(f32::to_bits);
     let expected: Vec<_> = workload.points.iter().map(|p| alone.run(p)).collect();
     for level in SimdLevel::available() {
-        let mut batches = Batches::new(&program, level, &workload.points);
-        batches.run();
-        for (i, &expected) in expected.iter().enumerate() {
-            let (found, name) = (batches.at(i), workload.name);
-            assert!(
-                bits(found) == bits(expected),
-                "{name}, {level}, point {i}: {found:?} instead of {expected:?}"
-            );
+        for tier in tiers(level) {
+            let mut batches = Batches::new(&program, level, tier, &workload.points);
+            batches.run();
+            for (i, &expected) in expected.iter().enumerate() {
+                let (found, name) = (batches.at(i), workload.name);
+                assert!(
+                    bits(found) == bits(expected),
+                    "{name}, {level}, {tier:?}, point {i}: {found:?} instead of {expected:?}"
+                );
+            }
         }
     }
 }
@@ -159,9 +174,14 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
             }
         }));
         for level in SimdLevel::available() {
-            let mut batches = Batches::new(&program, level, points);
-            let title = format!("{name}_{level}_{what}");
-            contenders.push(Contender::new(title, move || batches.run()));
+            for tier in tiers(level) {
+                let mut batches = Batches::new(&program, level, tier, points);
+                let title = match tier {
+                    Tier::Interpreter => format!("{name}_{level}_{what}"),
+                    Tier::Native => format!("{name}_{level}_{what}_native"),
+                };
+                contenders.push(Contender::new(title, move || batches.run()));
+            }
         }
     }
     let samples = race(&mut contenders, rounds, points.len());

@@ -6,12 +6,12 @@
 //!
 //! ```
 //! use adumbra::bench::{Batches, Points, grid, planes, program, w4};
-//! use adumbra::SimdLevel;
+//! use adumbra::{SimdLevel, Tier};
 //!
 //! // The first 50 statements of W4, with both derivatives, at a part of the grid.
 //! let program = program(&w4(50), true);
 //! let points = grid(100);
-//! let mut batches = Batches::new(&program, SimdLevel::best(), &points);
+//! let mut batches = Batches::new(&program, SimdLevel::best(), Tier::Interpreter, &points);
 //! batches.run();
 //! let mut alone = Points::new(&program);
 //! assert_eq!(batches.at(7), alone.run(&points[7]));
@@ -26,7 +26,7 @@ mod programs;
 mod report;
 
 pub use clock::{Contender, ROUNDS, Sample, race};
-pub use engines::{Batches, Points, check};
+pub use engines::{Batches, Points, check, tiers};
 pub use programs::{Workload, compiler, grid, planes, program, w4, workloads};
 pub use report::{Goal, Report};
 

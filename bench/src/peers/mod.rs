@@ -5,11 +5,11 @@ mod num_dual;
 
 use crate::case::Likeness;
 use crate::limit::Dual;
-use adumbra::SimdLevel;
 use adumbra::bench::{
     Batches, Contender, Goal, Points, ROUNDS, Report, planes, program, race, w4 as shader,
     workloads,
 };
+use adumbra::{SimdLevel, Tier};
 use fidget::Gradients;
 use fidget_core::vm::VmFunction;
 use fidget_jit::JitFunction;
@@ -28,7 +28,12 @@ pub fn run(report: &mut Report) {
     check();
     let [w1, _, _, w4] = workloads();
 
-    let mut ours = Batches::new(&program(&w1.shader, true), level, &w1.points);
+    let mut ours = Batches::new(
+        &program(&w1.shader, true),
+        level,
+        Tier::Interpreter,
+        &w1.points,
+    );
     let mut contenders = [
         Contender::new("batch", || ours.run()),
         Contender::new("num_dual", || {
@@ -40,7 +45,12 @@ pub fn run(report: &mut Report) {
     let goals = [("num_dual", Some(Goal::AtLeast(15.0)))];
     compare("w1", &mut contenders, w1.points.len(), &goals, report);
 
-    let mut ours = Batches::new(&program(&w4.shader, true), level, &w4.points);
+    let mut ours = Batches::new(
+        &program(&w4.shader, true),
+        level,
+        Tier::Interpreter,
+        &w4.points,
+    );
     let by_num_dual = num_dual::W4::new(w4_statements().len());
     let planes = planes(&w4.points);
     let mut vm = Gradients::<VmFunction>::w4(w4_statements().len(), &planes);

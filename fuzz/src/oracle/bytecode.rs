@@ -1,10 +1,11 @@
-//! Any bytes as a bytecode file: they are refused, or they are a program that ends.
+//! Any bytes as a bytecode file: they are refused, or they are a program that ends, by machine code as by the interpreter.
 
 use super::chain::{compiler, observe};
 use super::modes::MODES;
+use super::observed::Extent;
 use crate::choices::Choices;
 use crate::generate::{Point, point};
-use adumbra::{Engine, Program, Sources};
+use adumbra::{Engine, Program, Sources, Tier};
 
 /// Bytes of a file before its payload: magic, version, checksum.
 const HEADER: usize = 16;
@@ -31,7 +32,7 @@ impl Fate {
 /// Reads, lists, runs and writes bytes.
 ///
 /// # Errors
-/// If a program that was accepted is not the same when written and read again.
+/// If a program that was accepted is not the same when written and read again, or shows something else by machine code.
 pub fn check(bytes: &[u8]) -> Result<Fate, String> {
     let Ok(program) = Program::from_bytecode(bytes) else {
         return Ok(Fate::Refused);
@@ -43,7 +44,13 @@ pub fn check(bytes: &[u8]) -> Result<Fate, String> {
         .map(|m| m.ty().clone())
         .collect();
     let point: Point = point(&types, 1, 0, true);
-    observe(&program, Engine::Point, &point)?;
+    let shown = observe(&program, Engine::Point, &point)?;
+    if Tier::Native.is_available() {
+        let native = observe(&program, Engine::Native, &point)?;
+        if let Some(difference) = shown.difference(&native, Extent::All) {
+            return Err(format!("point and native code: {difference}"));
+        }
+    }
     let again = Program::from_bytecode(&program.to_bytecode())
         .map_err(|d| format!("accepted, and refused when written again: {}", d.message))?;
     match again.listing() == program.listing() {
