@@ -3,8 +3,8 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --native --programs 1000000`.
 
 use adumbra::{
-    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Outcome,
-    Program, Sources, Tier, Type,
+    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Engine, Evaluator, Globals, GlobalsLayout,
+    Instance, Limits, NoTextures, Outcome, Part, Program, Sources, Tier, Type,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;
@@ -36,6 +36,73 @@ fn code_shows_what_points_show() {
     assert_eq!(report.mix.hollow(), None);
 }
 
+/// Points that go on in a loop while others wait inside, before its later blocks: each shader at 512 points in chunks, by both tiers.
+#[test]
+fn points_that_turn_early_do_not_run_past_those_who_wait() {
+    if !is_there() {
+        return;
+    }
+    let bodies = [
+        "while (i < 40) { if (fract(x * 7.31 + float(i) * 0.37) < 0.5) { i += 1; continue; } sum += float(i) * 1.01; i += 3; }",
+        "for (; i < 40; ) { if (fract(x * 7.31 + float(i) * 0.37) < 0.5) { i += 1; continue; } sum += float(i) * 1.01; i += 3; } sum += float(i);",
+        "for (; i < 40; ++i) { if (fract(x * 3.1 + float(i) * 0.37) < 0.5) continue; sum += sin(sum + x); if (sum > 3) break; }",
+        "while (sum < 9) { for (int k = 0; k < 5; ++k) { if (fract(x * float(k)) > 0.6) break; sum += x + 0.1; } sum += 0.3; i += 1; if (i > 30) break; }",
+    ];
+    let x: Vec<f32> = (0..512).map(|i| (i * i % 509) as f32 * 0.013).collect();
+    for body in bodies {
+        let program = compiled(&format!(
+            "shader s(out float o) {{ float x = global_value<x>; float sum = 0; int i = 0; {body} o = sum; }}"
+        ));
+        let [expected, found] = [Tier::Interpreter, Tier::Native].map(|tier| {
+            let setup = BatchSetup {
+                tier,
+                ..BatchSetup::default()
+            };
+            let mut evaluator = BatchEvaluator::with(&Instance::new(&program), &setup).unwrap();
+            let mut globals = BatchGlobals::new(program.globals());
+            globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+            let mut out = vec![0.0_f32; x.len()];
+            let width = evaluator.width().min(x.len());
+            for first in (0..x.len()).step_by(width) {
+                let points = width.min(x.len() - first);
+                evaluator.evaluate(&globals, first, points, &mut NoTextures);
+                evaluator
+                    .copy("o", Part::Value, 0, &mut out[first..], 1)
+                    .unwrap();
+            }
+            out
+        });
+        assert_eq!(found, expected, "{body}");
+    }
+}
+
+/// More words than a kernel's frame holds: such loops, and stretches of so many uniform words, go by the steps.
+#[test]
+fn what_is_too_large_for_a_frame_is_interpreted() {
+    if !is_there() {
+        return;
+    }
+    let many =
+        |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<String>();
+    let declared = many(3000, &|i| format!("float v{i} = x + {i};\n"));
+    let moved = many(3000, &|i| {
+        format!("v{i} = v{} * 0.5 + 1;\n", (i + 1) % 3000)
+    });
+    let carried =
+        format!("{declared} for (int i = 0; i < 3 + int(x); ++i) {{ {moved} }} o = v0 + v1500;");
+    let uniform = many(6000, &|i| format!("o = o * 0.5 + k * {i};\n"));
+    for body in [carried, format!("o = x; {uniform}")] {
+        let text = format!(
+            "shader s(float k = 0.25, out float o) {{ float x = global_value<x>; {body} }}"
+        );
+        let program = compiled(&text);
+        let mut point = Evaluator::new(&Instance::new(&program));
+        for x in [0.5, 3.5] {
+            assert_eq!(value(&mut native(&program), x), value(&mut point, x));
+        }
+    }
+}
+
 fn compiled(text: &str) -> Arc<Program> {
     let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
     let sources = Sources::new("s.adu", text);
@@ -55,55 +122,6 @@ fn value(evaluator: &mut Evaluator, x: f32) -> f32 {
         Outcome::Finished
     );
     evaluator.get::<f32>("o").unwrap().value
-}
-
-/// How the pages of this process that have no name may be used, where the system tells.
-#[cfg(target_os = "linux")]
-fn nameless_pages() -> Vec<String> {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let nameless = maps
-        .lines()
-        .filter(|line| line.split_whitespace().count() == 5);
-    nameless
-        .map(|line| line.split_whitespace().nth(1).unwrap().to_owned())
-        .collect()
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn pages_are_never_writable_and_executable_and_come_back() {
-    if !is_there() {
-        return;
-    }
-    let executable = || {
-        let pages = nameless_pages();
-        assert!(
-            pages
-                .iter()
-                .all(|may| !(may.contains('w') && may.contains('x'))),
-            "{pages:?}"
-        );
-        pages.iter().filter(|may| may.contains('x')).count()
-    };
-    let before = executable();
-    let programs: Vec<_> = (0..100)
-        .map(|i| {
-            compiled(&format!(
-                "shader s(out float o) {{ o = sin(global_value<x>) + {i}; }}"
-            ))
-        })
-        .collect();
-    let evaluators: Vec<Evaluator> = programs.iter().map(native).collect();
-    assert!(executable() > before, "there is code");
-    drop((programs, evaluators));
-    for i in 0..10_000 {
-        let text = format!("shader s(out float o) {{ o = global_value<x> * {i} + 1; }}");
-        assert_eq!(
-            value(&mut native(&compiled(&text)), 2.0),
-            2.0 * i as f32 + 1.0
-        );
-    }
-    assert_eq!(executable(), before, "all code is gone");
 }
 
 #[test]

@@ -19,8 +19,16 @@ pub struct Native {
 /// What was made so far.
 #[derive(Debug, Default)]
 struct Made {
-    variants: Vec<(Box<[bool]>, Option<Kernels>)>,
+    variants: Vec<Variant>,
     stats: CodeStats,
+}
+
+/// The code for a set of words that are the same for all points.
+#[derive(Debug)]
+struct Variant {
+    uniform: Box<[bool]>,
+    kernels: Option<Kernels>,
+    bytes: usize,
 }
 
 /// Figures about the code of a program.
@@ -30,7 +38,7 @@ pub struct CodeStats {
     pub time: Duration,
     /// Its bytes, constants included.
     pub bytes: usize,
-    /// How often there was no memory that could be executed: then rows are interpreted.
+    /// How often there was no memory that could be executed, or the code was too long for its own jumps: then rows are interpreted.
     pub refused: usize,
 }
 
@@ -49,9 +57,13 @@ impl Native {
         is
     }
 
-    /// What was made so far.
+    /// What was made so far, and is kept.
     pub fn stats(&self) -> CodeStats {
-        self.made().stats
+        let made = self.made();
+        CodeStats {
+            bytes: made.variants.iter().map(|variant| variant.bytes).sum(),
+            ..made.stats
+        }
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
@@ -60,46 +72,46 @@ impl Native {
     }
 }
 
-// SAFETY: kernels are made of the rows' own algorithms, instruction by instruction; they write planes of results alone, and the buffer lives as long as they.
+// SAFETY: kernels are made of the rows' own algorithms, instruction by instruction; they write planes of results, and regions what they tell of points; the
+// buffer lives as long as they.
 unsafe impl Translator for Native {
     fn translate(&self, uniform: &[bool], units: &[Unit]) -> Option<Kernels> {
         let mut made = self.made();
-        let found = made.variants.iter().find(|(own, _)| **own == *uniform);
-        if let Some((_, kernels)) = found {
-            return kernels.clone();
+        let found = made.variants.iter().find(|own| *own.uniform == *uniform);
+        if let Some(variant) = found {
+            return variant.kernels.clone();
         }
         let start = Instant::now();
-        let kernels = translate(units, &mut made.stats);
+        let code = compiled(units);
+        let bytes = code.as_ref().map_or(0, |code| code.bytes.len());
+        let kernels = code.and_then(|code| place(&code));
         made.stats.time += start.elapsed();
+        if kernels.is_none() && !units.is_empty() {
+            made.stats.refused += 1;
+        }
         if made.variants.len() == MAX_VARIANTS {
             made.variants.remove(0);
         }
-        made.variants.push((uniform.into(), kernels.clone()));
+        made.variants.push(Variant {
+            uniform: uniform.into(),
+            bytes: if kernels.is_some() { bytes } else { 0 },
+            kernels: kernels.clone(),
+        });
         kernels
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn translate(units: &[Unit], stats: &mut CodeStats) -> Option<Kernels> {
-    if units.is_empty() {
-        return None;
+/// The code of units; nothing if there is none.
+fn compiled(units: &[Unit]) -> Option<Code> {
+    #[cfg(target_arch = "x86_64")]
+    if !units.is_empty() {
+        return compile::<crate::x64::X64>(units);
     }
-    let code = compile::<crate::x64::X64>(units)?;
-    let kernels = place(&code);
-    match &kernels {
-        Some(_) => stats.bytes += code.bytes.len(),
-        None => stats.refused += 1,
-    }
-    kernels
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn translate(_: &[Unit], _: &mut CodeStats) -> Option<Kernels> {
+    let _ = units;
     None
 }
 
 /// Puts code into pages of its own; nothing if there are none.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn place(code: &Code) -> Option<Kernels> {
     let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
     buffer.set_len(code.bytes.len());

@@ -9,6 +9,9 @@ use crate::template::Templates;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
+/// Bytes that a kernel takes of the caller's stack at most; what wants more goes by the steps.
+pub(crate) const MAX_FRAME: i32 = 1 << 16;
+
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
 pub(super) struct Frame {
     pub(super) size: i32,
@@ -33,7 +36,7 @@ impl Frame {
         for node in computations.flat_map(|own| &own.graph.nodes) {
             if node.code == Code::Cell {
                 cells.entry(node.a).or_insert_with(|| {
-                    size += M::VECTOR;
+                    size = size.saturating_add(M::VECTOR);
                     size - M::VECTOR
                 });
             }
@@ -54,17 +57,25 @@ impl Frame {
     /// Room for so many masks or numbers of all points at hand.
     pub(super) fn room<M: Machine>(&mut self, count: usize) -> i32 {
         let at = self.size;
-        self.size += (count * self.flight) as i32 * M::VECTOR;
+        let bytes = (count * self.flight).saturating_mul(M::VECTOR as usize);
+        self.size = (self.size).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         at
     }
 }
 
 impl<M: Machine> Emitter<M> {
-    /// Writes the kernel of a stretch; says where it begins.
-    pub(super) fn stretch(&mut self, segments: &[Computation], templates: &Templates) -> usize {
+    /// Writes the kernel of a stretch; says where it begins. Nothing if its frame would be too large.
+    pub(super) fn stretch(
+        &mut self,
+        segments: &[Computation],
+        templates: &Templates,
+    ) -> Option<usize> {
         let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
         let cells = frame.take_cells();
         let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);
+        if frame.size > MAX_FRAME {
+            return None;
+        }
         let (start, runs) = self.begin(&frame, &cells);
         for (body, segment) in bodies.iter_mut().zip(segments) {
             let next = self.machine.label();
@@ -74,7 +85,7 @@ impl<M: Machine> Emitter<M> {
             self.aside(body);
         }
         self.end(runs);
-        start
+        Some(start)
     }
 
     /// The places of everything, in a frame that grows with it.
@@ -102,7 +113,8 @@ impl<M: Machine> Emitter<M> {
             }
         });
         let bodies = bodies.collect();
-        frame.size += most as i32 * M::VECTOR;
+        let bytes = i64::from(most) * i64::from(M::VECTOR);
+        frame.size = (frame.size).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         bodies
     }
 

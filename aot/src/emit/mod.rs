@@ -52,12 +52,13 @@ pub(crate) fn compile_with<M: Machine>(units: &[Unit], registers: u8) -> Option<
         entries.push(match unit {
             Unit::Stretch(stretch) => {
                 let segments = segments(stretch, &mut templates);
-                Some(emitter.stretch(&segments, &templates))
+                emitter.stretch(&segments, &templates)
             }
-            Unit::Region(region) => M::SETS.then(|| {
+            Unit::Region(region) if M::SETS => {
                 let traces = traces(region, &mut templates);
                 emitter.region(region, &traces, &templates)
-            }),
+            }
+            Unit::Region(_) => None,
         });
     }
     // Routines may ask for constants, but not for other routines.

@@ -3,7 +3,7 @@
 //! Each way has masks of who goes it, in the frame; a trace is run by those whose way leads to its first block, and begins by taking them. Traces stand in order, and
 //! only turns jump back: so whoever runs is at the least trace that anybody is before.
 
-use super::kernel::Frame;
+use super::kernel::{Frame, MAX_FRAME};
 use super::{Crowds, Emitter};
 use crate::compute::Computation;
 use crate::graph::Code;
@@ -13,13 +13,13 @@ use crate::trace::Trace;
 use adumbra_vm::native::{End, Region, Way};
 
 impl<M: Machine> Emitter<M> {
-    /// Writes the kernel of a region; says where it begins.
+    /// Writes the kernel of a region; says where it begins. Nothing if its frame would be too large.
     pub(super) fn region(
         &mut self,
         region: &Region,
         traces: &[Trace],
         templates: &Templates,
-    ) -> usize {
+    ) -> Option<usize> {
         let computations = || traces.iter().map(|trace| &trace.computation);
         let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT);
         let count = region.exits as usize + region.blocks.len();
@@ -34,6 +34,9 @@ impl<M: Machine> Emitter<M> {
         frame.crowds = crowds;
         let cells = frame.take_cells();
         let mut bodies = self.bodies(computations(), &mut frame, &cells);
+        if frame.size > MAX_FRAME {
+            return None;
+        }
         let (start, runs) = self.begin(&frame, &cells);
         let next = self.machine.label();
         self.machine.begin_loop(next);
@@ -63,7 +66,7 @@ impl<M: Machine> Emitter<M> {
             self.aside(body);
         }
         self.end(runs);
-        start
+        Some(start)
     }
 
     /// Those who run stand before the first block, nobody elsewhere, and nothing is taken.

@@ -13,6 +13,9 @@ use std::mem::offset_of;
 /// Bytes of a plane, for each byte of a set of points: a power of two.
 const PER_SET: i8 = 5;
 
+/// Bytes of a page, at least.
+const PAGE: i32 = 4096;
+
 /// Vectors whose points a word of a set has.
 const PER_WORD: usize = 2;
 
@@ -89,8 +92,12 @@ impl Machine for X64 {
             ; push rbx
             ; mov rbx, r8
             ; and rsp, -VECTOR
-            ; sub rsp, size
         );
+        // Each page in turn, so that the end of the stack is met and not passed over.
+        for at in (PAGE..size).step_by(PAGE as usize) {
+            dynasm!(self.asm; .arch x64; test [rsp - at], eax);
+        }
+        dynasm!(self.asm; .arch x64; sub rsp, size);
     }
 
     fn leave(&mut self) {

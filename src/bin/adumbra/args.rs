@@ -304,7 +304,7 @@ pub enum Stage {
     Demand,
     /// The register machine's instructions
     Bytecode,
-    /// Machine code (not built yet)
+    /// A listing of machine code (not built yet)
     Asm,
 }
 

@@ -3,10 +3,12 @@
 use super::chunk::{Chunk, Context};
 use super::group::Run;
 use super::planes::Ref;
+use super::waiting::Position;
 use crate::native::Points;
+use adumbra_ir::host::CANCEL_PERIOD;
 
-/// Turns of a loop that a pack takes before the engine looks after it: it asks the host for patience.
-const MAX_TURNS: u64 = 1 << 16;
+/// Turns of loops that points take before the engine looks after them: so often the host is asked for patience.
+const MAX_TURNS: u64 = CANCEL_PERIOD;
 
 /// Points that a word has in sets that code reads.
 const POINTS: usize = u16::BITS as usize;
@@ -61,12 +63,21 @@ impl Chunk {
     ) -> bool {
         let info = &self.memory.regions[region as usize];
         let depth = (info.open as usize).saturating_add(self.depth + 2);
-        let turns = (self.account.left() / info.turn).min(MAX_TURNS);
+        // Code counts the steps of a point in 32 bits.
+        let most = MAX_TURNS.min(u64::from(u32::MAX) / info.turn);
+        let turns = (self.account.left() / info.turn).min(most);
+        // Code runs past those who wait before one of its blocks, and they would lose what only those behind it keep.
+        let end = Position::new(self.depth, info.end as usize);
+        let is_occupied = self.waiting.next().is_some_and(|next| next < end);
         let Some(kernel) = self.memory.kernel(info.unit) else {
             return false;
         };
         // While all go together, steps are as good, and what one pack computes does not wait for its own last turn.
-        if self.group.is_everyone() || turns == 0 || depth > self.limits.call_depth as usize {
+        if self.group.is_everyone()
+            || is_occupied
+            || turns == 0
+            || depth > self.limits.call_depth as usize
+        {
             return false;
         }
         let lanes = self.group.lanes();

@@ -38,7 +38,7 @@ pub(super) enum Act {
         /// Whether points that do not run keep what they have in the planes that it writes.
         kept: bool,
     },
-    /// The same once, for all points.
+    /// A row once, for all points.
     Cell(What, Routines, Pattern),
     /// All of the rows that follow at once. Operands: the last one's result, then what they have of others.
     Fused {
@@ -173,6 +173,8 @@ pub(super) struct RegionInfo {
     pub(super) unit: u32,
     /// The steps that its ways lead to: exits, then its own blocks.
     pub(super) ways: Box<[u32]>,
+    /// The step behind its last block.
+    pub(super) end: u32,
     /// Steps of the budget that a turn takes at most.
     pub(super) turn: u64,
     /// The most calls that are open in it whose callees stand in their places.

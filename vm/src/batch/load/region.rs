@@ -1,7 +1,7 @@
 //! Regions: loops all of whose blocks are rows and jumps, for a native backend.
 //!
-//! Points leave a region for later steps alone. So whoever waits while it runs is behind it, as while its steps run, and what those keep is what was found
-//! for each block.
+//! Points leave a region for later steps alone, and its code runs while nobody waits inside. So whoever waits is behind it, as while its steps run, and what
+//! those keep is what was found for each block.
 
 use super::super::blocks::Blocks;
 use super::super::step::{Act, Place, RegionInfo, Step};
@@ -10,24 +10,70 @@ use super::{Loader, written};
 use crate::native::{Block, End, Region, Unit, Value, Way};
 use adumbra_ir::ops::MAX_OPERANDS;
 use adumbra_ir::types::Lanes;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
+
+/// Steps that a region has at most: longer loops go by the steps.
+pub(super) const MAX_STEPS: usize = 1 << 11;
+
+/// Where control goes by jumps, block by block.
+struct Jumps<'s> {
+    /// The first step of each block.
+    starts: &'s [u32],
+    /// For each block, those from which a jump leads to it.
+    sources: Vec<Vec<usize>>,
+    /// For each block that turns lead to, the last step that does so.
+    last_turn: HashMap<usize, usize>,
+}
+
+impl Jumps<'_> {
+    fn of<'s>(steps: &[Step], starts: &'s [u32]) -> Jumps<'s> {
+        let mut jumps = Jumps {
+            starts,
+            sources: vec![Vec::new(); starts.len()],
+            last_turn: HashMap::new(),
+        };
+        for (at, step) in steps.iter().enumerate() {
+            if let Some(target) = target(step) {
+                let target = jumps.block_of(target);
+                let from = jumps.block_of(at);
+                jumps.sources[target].push(from);
+                if matches!(step.act, Act::Loop(_)) {
+                    jumps.last_turn.insert(target, at);
+                }
+            }
+        }
+        jumps
+    }
+
+    fn block_of(&self, step: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= step) - 1
+    }
+}
+
+/// Where a step may jump to.
+fn target(step: &Step) -> Option<usize> {
+    match step.act {
+        Act::Branch { target, .. } | Act::Jump(target) | Act::Loop(target) => Some(target as usize),
+        _ => None,
+    }
+}
 
 impl Loader<'_> {
     /// Makes regions of the outermost loops that can be one. `starts` has the first step of each block.
     pub(super) fn find_regions(&mut self, starts: &[u32], blocks: &Blocks<'_>) {
-        let block_of = |step: usize| starts.partition_point(|&start| start as usize <= step) - 1;
+        let jumps = Jumps::of(&self.out.steps, starts);
         let mut end = 0;
         for at in 0..self.out.steps.len() {
             if at < end || !matches!(self.out.steps[at].act, Act::Region(_)) {
                 continue;
             }
-            let first = block_of(at);
-            let is_turn = |step: &Step| matches!(step.act, Act::Loop(to) if to == starts[first]);
-            let Some(last) = self.out.steps.iter().rposition(is_turn) else {
+            let first = jumps.block_of(at);
+            let Some(&last) = jumps.last_turn.get(&first) else {
                 continue;
             };
-            let range = first..=block_of(last);
-            if self.is_region(&range, &block_of) {
+            let range = first..=jumps.block_of(last);
+            if last - at <= MAX_STEPS && self.is_region(&range, &jumps) {
                 self.region(at, range, starts, blocks);
                 end = last;
             }
@@ -35,16 +81,19 @@ impl Loader<'_> {
     }
 
     /// Whether control enters these blocks at the first one alone, leaves them for later ones, and there are rows and jumps alone.
-    fn is_region(&self, range: &RangeInclusive<usize>, block_of: &impl Fn(usize) -> usize) -> bool {
-        self.out.steps.iter().enumerate().all(|(at, step)| {
-            let is_inside = range.contains(&block_of(at));
-            match step.act {
-                Act::Branch { target, .. } | Act::Jump(target) | Act::Loop(target) => {
-                    let target = block_of(target as usize);
-                    match is_inside {
-                        true => target >= *range.start(),
-                        false => target == *range.start() || !range.contains(&target),
-                    }
+    fn is_region(&self, range: &RangeInclusive<usize>, jumps: &Jumps<'_>) -> bool {
+        let first = *range.start();
+        let is_entered = |block: &usize| {
+            let mut sources = jumps.sources[*block].iter();
+            *block != first && sources.any(|source| !range.contains(source))
+        };
+        let end = jumps.starts.get(range.end() + 1);
+        let end = end.map_or(self.out.steps.len(), |&end| end as usize);
+        let steps = &self.out.steps[jumps.starts[first] as usize..end];
+        !range.clone().any(|block| is_entered(&block))
+            && steps.iter().all(|step| match step.act {
+                Act::Branch { .. } | Act::Jump(_) | Act::Loop(_) => {
+                    target(step).is_some_and(|target| jumps.block_of(target) >= first)
                 }
                 Act::Join
                 | Act::Region(_)
@@ -52,9 +101,8 @@ impl Loader<'_> {
                 | Act::Row { .. }
                 | Act::Cell(..)
                 | Act::Enter(_) => true,
-                _ => !is_inside,
-            }
-        })
+                _ => false,
+            })
     }
 
     /// The region of these blocks, whose code the step at `at` runs.
@@ -131,6 +179,8 @@ impl Loader<'_> {
                 end,
             });
         }
+        let behind = starts.get(range.end() + 1).copied();
+        let behind = behind.unwrap_or(self.out.steps.len() as u32);
         // Between two turns each block is run once at most.
         let turn = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
         let region = Region {
@@ -142,6 +192,7 @@ impl Loader<'_> {
         self.out.regions.push(RegionInfo {
             unit: self.out.units.len() as u32,
             ways: exits.into_boxed_slice(),
+            end: behind,
             turn,
             open,
         });
