@@ -36,7 +36,7 @@ fn code_shows_what_points_show() {
     assert_eq!(report.mix.hollow(), None);
 }
 
-/// Points that go on in a loop while others wait inside, before its later blocks: each shader at 512 points in chunks, by both tiers.
+/// Points that go on in a loop while others wait inside, before its later blocks: each shader at many points in chunks, by both tiers.
 #[test]
 fn points_that_turn_early_do_not_run_past_those_who_wait() {
     if !is_there() {
@@ -48,7 +48,8 @@ fn points_that_turn_early_do_not_run_past_those_who_wait() {
         "for (; i < 40; ++i) { if (fract(x * 3.1 + float(i) * 0.37) < 0.5) continue; sum += sin(sum + x); if (sum > 3) break; }",
         "while (sum < 9) { for (int k = 0; k < 5; ++k) { if (fract(x * float(k)) > 0.6) break; sum += x + 0.1; } sum += 0.3; i += 1; if (i > 30) break; }",
     ];
-    let x: Vec<f32> = (0..512).map(|i| (i * i % 509) as f32 * 0.013).collect();
+    let at = |i: usize| (i % 64) as f32 * 0.0137 + (i / 64) as f32 * 0.0071;
+    let x: Vec<f32> = (0..2048).map(at).collect();
     for body in bodies {
         let program = compiled(&format!(
             "shader s(out float o) {{ float x = global_value<x>; float sum = 0; int i = 0; {body} o = sum; }}"

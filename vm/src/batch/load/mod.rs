@@ -324,8 +324,9 @@ impl Loader<'_> {
                 let is_cell = lanes.is_none() && self.uniform[b as usize];
                 let value = self.host(b, is_cell);
                 let shadows = Direction::BOTH.map(|direction| {
-                    let word = b + c * (1 + direction as u32);
-                    lanes.has(direction).then(|| self.host(word, false))
+                    // Where there are no shadows, nobody has looked at the distance to them.
+                    let has = lanes.has(direction);
+                    has.then(|| self.host(b + c * (1 + direction as u32), false))
                 });
                 self.take(a, lanes, Triple { value, shadows }, deaths);
             }
