@@ -138,7 +138,7 @@ impl Trial {
             // No sum of these is NaN or infinite, whatever comes before.
             let bits = (i as f32 * 0.37).to_bits();
             trial.planes.push([bits; POINTS]);
-            trial.stretch.words.push(match i % 2 {
+            trial.stretch.words.push(match i % 4 {
                 0 => Home::Cell,
                 _ => Home::Constant(bits),
             });
