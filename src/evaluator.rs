@@ -89,7 +89,7 @@ impl fmt::Display for NoEngine {
             ),
             NoEngine::Simd(no) => no.fmt(f),
             NoEngine::Native => f.write_str(
-                "the engine `native` wants an x86-64 processor with AVX2 and FMA, and a SIMD level that has them",
+                "the engine `native` wants an x86-64 processor with AVX2 and FMA, and a SIMD level that has them, or an aarch64 processor",
             ),
         }
     }

@@ -4,6 +4,9 @@ use crate::call::{Call, CallOut};
 use crate::graph::Code;
 use dynasmrt::DynamicLabel;
 
+/// Bytes of the least page: the stack ends in front of one that is not there.
+pub(crate) const PAGE: i32 = 4096;
+
 /// Where an operand is, given how the machine finds constants.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand<C> {
@@ -35,20 +38,15 @@ pub(crate) trait Machine: Sized {
     /// Whether there are instructions for [`Code::ToI32`] and [`Code::ToU32`]; else [`Code::Truncate`] is all there is.
     const SATURATES: bool;
 
-    /// Whether it knows sets of points, and so compiles regions; the functions for those are for such machines alone.
-    const SETS: bool;
-
     fn new() -> Self;
 
-    /// How many bytes there are.
-    fn offset(&self) -> usize;
     fn label(&mut self) -> DynamicLabel;
     /// The label is here.
     fn bind(&mut self, label: DynamicLabel);
     fn constant(&mut self, bits: u32) -> Self::Constant;
 
-    /// Begins a kernel with a frame of so many bytes.
-    fn enter(&mut self, size: i32);
+    /// Begins a kernel with a frame of so many bytes, each page of which it touches; says where it is to be called.
+    fn enter(&mut self, size: i32) -> usize;
     /// Ends it.
     fn leave(&mut self);
     /// Begins the loop over runs. There may be none.
@@ -91,25 +89,15 @@ pub(crate) trait Machine: Sized {
     fn call_out(&mut self, function: CallOut);
 
     /// Of the points at hand those who run, as a mask.
-    fn load_active(&mut self, _to: u8, _vector: usize) {
-        unreachable!("the machine has no sets")
-    }
+    fn load_active(&mut self, to: u8, vector: usize);
     /// The turns that the points at hand may take go to so many bytes behind the stack pointer.
-    fn begin_turns(&mut self, _at: i32) {
-        unreachable!("the machine has no sets")
-    }
+    fn begin_turns(&mut self, at: i32);
     /// Jumps if there is another turn.
-    fn turn(&mut self, _at: i32, _again: DynamicLabel) {
-        unreachable!("the machine has no sets")
-    }
+    fn turn(&mut self, at: i32, again: DynamicLabel);
     /// Tells how many steps the points of a vector took.
-    fn store_steps(&mut self, _register: u8, _vector: usize) {
-        unreachable!("the machine has no sets")
-    }
+    fn store_steps(&mut self, register: u8, vector: usize);
     /// Tells who goes each of so many ways, whose masks begin there, one behind the other.
-    fn store_sets(&mut self, _at: i32, _ways: usize) {
-        unreachable!("the machine has no sets")
-    }
+    fn store_sets(&mut self, at: i32, ways: usize);
 
     fn jump(&mut self, to: DynamicLabel);
     /// Jumps if any lane of a mask is set.

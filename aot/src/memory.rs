@@ -1,8 +1,17 @@
 //! Code where it can be run: pages that are written first and executed then, never both at once. The evaluators of a program share them.
+//!
+//! The pages come from memmap2 through dynasmrt: anonymous ones whose protection is changed, on every system. On Apple's processors too, without `MAP_JIT`: macOS lets
+//! ordinary processes do so, and refuses it to those with the hardened runtime, unless they are entitled to unsigned executable memory. To be refused is no error: rows are
+//! interpreted then.
 
+#[cfg(target_arch = "aarch64")]
+use crate::a64::A64 as Processor;
 use crate::emit::{Code, compile};
+#[cfg(target_arch = "x86_64")]
+use crate::x64::X64 as Processor;
 use adumbra_vm::native::{Kernel, Kernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
+use dynasmrt::cache_control::synchronize_icache;
 use dynasmrt::mmap::MutableBuffer;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,7 +52,7 @@ pub struct CodeStats {
 }
 
 impl Native {
-    /// The backend for a program, if it can make code for this processor: x86-64 with AVX2 and FMA.
+    /// The backend for a program, if it can make code for this processor: x86-64 with AVX2 and FMA, or aarch64.
     pub fn new() -> Option<Native> {
         Native::is_available().then(Native::default)
     }
@@ -52,8 +61,13 @@ impl Native {
     pub fn is_available() -> bool {
         #[cfg(target_arch = "x86_64")]
         let is = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        // NEON is part of all targets of that name that have floats in registers.
         #[cfg(not(target_arch = "x86_64"))]
-        let is = false;
+        let is = cfg!(all(
+            target_arch = "aarch64",
+            target_endian = "little",
+            target_feature = "neon"
+        ));
         is
     }
 
@@ -102,12 +116,16 @@ unsafe impl Translator for Native {
 }
 
 /// The code of units; nothing if there is none.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn compiled(units: &[Unit]) -> Option<Code> {
-    #[cfg(target_arch = "x86_64")]
-    if !units.is_empty() {
-        return compile::<crate::x64::X64>(units);
+    if units.is_empty() {
+        return None;
     }
-    let _ = units;
+    compile::<Processor>(units)
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn compiled(_: &[Unit]) -> Option<Code> {
     None
 }
 
@@ -122,6 +140,8 @@ pub(crate) fn place(code: &Code) -> Option<Kernels> {
         place.copy_from_slice(&[each, one].concat());
     }
     let buffer = buffer.make_exec().ok()?;
+    // Where instructions have a cache of their own.
+    synchronize_icache(&buffer);
     let entries = code.entries.iter().map(|&offset| {
         let at = buffer.ptr(AssemblyOffset(offset?));
         // SAFETY: a kernel begins there, which was written for that convention.

@@ -126,15 +126,15 @@ impl Trial {
         self.planes.len() as u32 - 1
     }
 
-    /// A stretch with more words, constants and cells, and longer code, than the instructions of any machine reach at once.
-    pub(crate) fn far() -> Trial {
+    /// A sum of so many constants and cells, three to one; in front of each term the sum may become its sine.
+    pub(crate) fn sum(terms: u32, of_sines: bool) -> Trial {
         let mut trial = Trial {
             stretch: Stretch::default(),
             planes: vec![std::array::from_fn(|point| (point as f32).to_bits())],
         };
         trial.stretch.words.push(Home::Plane);
         let sum = Value::default();
-        for i in 1..=6000 {
+        for i in 1..=terms {
             // No sum of these is NaN or infinite, whatever comes before.
             let bits = (i as f32 * 0.37).to_bits();
             trial.planes.push([bits; POINTS]);
@@ -146,11 +146,18 @@ impl Trial {
                 value: i,
                 shadows: [None; 2],
             };
-            trial.row(Op::Sin, sum, &[sum]);
+            if of_sines {
+                trial.row(Op::Sin, sum, &[sum]);
+            }
             trial.row(Op::Add, sum, &[sum, other]);
         }
         trial.stretch.stored = vec![sum.value];
         trial
+    }
+
+    /// A stretch with more words, constants and cells, and longer code, than the instructions of any machine reach at once.
+    pub(crate) fn far() -> Trial {
+        Trial::sum(8_000, true)
     }
 
     fn row(&mut self, op: Op, result: Value, operands: &[Value]) {

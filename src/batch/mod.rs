@@ -11,7 +11,7 @@ use crate::value::HostValue;
 use crate::{Engine, GlobalsLayout};
 use adumbra_aot::Native;
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
-use adumbra_vm::native::Translator;
+use adumbra_vm::native::{self, Translator};
 use adumbra_vm::words::{AnyWords, as_words_mut};
 use adumbra_vm::{BatchMachine, BatchOptions, FloatMode, Level, Outcome, Source};
 use globals::Part;
@@ -43,7 +43,7 @@ pub enum Tier {
     /// The batch interpreter: no time goes into compiling.
     #[default]
     Interpreter,
-    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA.
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native,
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMach
     let level = simd::choose(setup.simd).map_err(NoEngine::Simd)?;
     let native: Option<Arc<dyn Translator>> = match setup.tier {
         Tier::Interpreter => None,
-        Tier::Native if level == Level::Baseline => return Err(NoEngine::Native),
+        Tier::Native if !native::serves(level) => return Err(NoEngine::Native),
         Tier::Native => Some(program.native().ok_or(NoEngine::Native)?),
     };
     let options = BatchOptions {

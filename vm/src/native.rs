@@ -8,10 +8,19 @@
 #![allow(unsafe_code)]
 
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_packs::{Level, lanes_of};
 pub use adumbra_packs::{Ref, Run};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+
+/// Points that code may compute at once: packs are a multiple of so many.
+const AT_ONCE: usize = 16;
+
+/// Whether the packs of a level are such that code can compute them.
+pub fn serves(level: Level) -> bool {
+    lanes_of(level).is_multiple_of(AT_ONCE)
+}
 
 /// What one kernel computes.
 #[derive(Debug)]

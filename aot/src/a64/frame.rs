@@ -3,9 +3,10 @@
 use super::{A64, Base, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate};
 use crate::call::{Call, CallOut};
 use crate::graph::Code;
-use crate::machine::Machine;
-use adumbra_vm::native::{Ref, Run};
+use crate::machine::{Machine, PAGE};
+use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use std::mem::offset_of;
 
 /// The greatest number of bytes that a load or store of a vector can name, which are whole vectors.
 const REACH: u32 = 4095 * VECTOR as u32;
@@ -13,6 +14,22 @@ const REACH: u32 = 4095 * VECTOR as u32;
 const REACH_OF_ADDRESSES: u32 = 4095 * 8;
 /// What `add` and `sub` can name at once.
 const STEP: u32 = 4095;
+
+/// Bytes of a plane, for each byte of a set of points: a power of two.
+const PER_SET: u32 = 5;
+
+/// The bits that the points at hand have in a set, by vector and lane.
+static BITS: [[u32; 4]; A64::TURN_FLIGHT] = bits();
+
+const fn bits() -> [[u32; 4]; A64::TURN_FLIGHT] {
+    let mut bits = [[0; 4]; A64::TURN_FLIGHT];
+    let mut point = 0;
+    while point < 4 * A64::TURN_FLIGHT {
+        bits[point / 4][point % 4] = 1 << point;
+        point += 1;
+    }
+    bits
+}
 
 impl A64 {
     /// Loads a vector so many bytes from a register.
@@ -48,6 +65,22 @@ impl A64 {
         }
     }
 
+    /// `x16` becomes the address of the bits of the points at hand, in the set that `x8` has the address of.
+    fn group(&mut self, set: usize) {
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; lsr x17, x4, PER_SET
+            ; ldr x16, [x8, set as u32]
+            ; add x16, x16, x17
+        );
+    }
+
+    /// Puts `x16` so many bytes behind the stack pointer.
+    fn store_number(&mut self, at: u32) {
+        self.number(at);
+        dynasm!(self.asm; .arch aarch64; str x16, [sp, x17]);
+    }
+
     /// Takes so many bytes from the stack, or gives them back.
     fn move_stack(&mut self, bytes: i32, is_down: bool) {
         let bytes = bytes as u32;
@@ -75,7 +108,6 @@ impl Machine for A64 {
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 0;
     const SATURATES: bool = true;
-    const SETS: bool = false;
     const TURN_FLIGHT: usize = 8;
 
     fn new() -> A64 {
@@ -90,10 +122,6 @@ impl Machine for A64 {
         }
     }
 
-    fn offset(&self) -> usize {
-        self.asm.offset().0
-    }
-
     fn label(&mut self) -> DynamicLabel {
         self.asm.new_dynamic_label()
     }
@@ -106,25 +134,32 @@ impl Machine for A64 {
         bits
     }
 
-    fn enter(&mut self, size: i32) {
-        let (base, distance, begin) = (self.base, self.label(), self.label());
+    fn enter(&mut self, size: i32) -> usize {
+        let (base, distance) = (self.base, self.label());
         dynasm!(self.asm
             ; .arch aarch64
-            ; b =>begin
             ; =>distance
             ; .rel32 =>base
-            ; =>begin
+        );
+        let start = self.asm.offset().0;
+        dynasm!(self.asm
+            ; .arch aarch64
             ; stp x29, x30, [sp, -80]!
             ; mov x29, sp
             ; stp d8, d9, [sp, 16]
             ; stp d10, d11, [sp, 32]
             ; stp d12, d13, [sp, 48]
             ; stp d14, d15, [sp, 64]
+            ; mov x8, x4
             ; adr x7, =>distance
             ; ldrsw x17, [x7]
             ; add x7, x7, x17
         );
+        for page in 1..(size as u32).div_ceil(PAGE as u32) {
+            dynasm!(self.asm; .arch aarch64; sub x17, sp, page, lsl 12; ldr xzr, [x17]);
+        }
         self.move_stack(size, true);
+        start
     }
 
     fn leave(&mut self) {
@@ -141,7 +176,6 @@ impl Machine for A64 {
     }
 
     fn begin_runs(&mut self, next: DynamicLabel, done: DynamicLabel) {
-        // Kernels may be longer than conditional jumps.
         dynasm!(self.asm
             ; .arch aarch64
             ; cbnz x2, =>next
@@ -176,7 +210,9 @@ impl Machine for A64 {
             ; .arch aarch64
             ; add x4, x4, step as u32
             ; cmp x4, x6
-            ; b.lo =>next
+            ; b.hs >done
+            ; b =>next
+            ; done:
         );
     }
 
@@ -265,6 +301,68 @@ impl Machine for A64 {
         dynasm!(self.asm; .arch aarch64; bl =>thunk);
     }
 
+    fn load_active(&mut self, to: u8, vector: usize) {
+        let bits = self.pool.table(&BITS[vector]);
+        self.group(offset_of!(Points, active));
+        dynasm!(self.asm; .arch aarch64; ldr w16, [x16]; dup V(to).S4, w16);
+        self.load_from(THIRD, Base::Pool, bits);
+        dynasm!(self.asm; .arch aarch64; cmtst V(to).S4, V(to).S4, V(THIRD).S4);
+    }
+
+    fn begin_turns(&mut self, at: i32) {
+        dynasm!(self.asm; .arch aarch64; ldr x16, [x8, offset_of!(Points, turns) as u32]);
+        self.store_number(at as u32);
+    }
+
+    fn turn(&mut self, at: i32, again: DynamicLabel) {
+        self.number(at as u32);
+        dynasm!(self.asm; .arch aarch64; ldr x16, [sp, x17]; sub x16, x16, 1);
+        self.store_number(at as u32);
+        dynasm!(self.asm; .arch aarch64; cbz x16, >done; b =>again; done:);
+    }
+
+    fn store_steps(&mut self, register: u8, vector: usize) {
+        let at = vector as u32 * VECTOR as u32;
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; ldr x16, [x8, offset_of!(Points, steps) as u32]
+            ; add x16, x16, x4
+            ; str Q(register), [x16, at]
+        );
+    }
+
+    fn store_sets(&mut self, at: i32, ways: usize) {
+        let [mask, set] = SCRATCH;
+        self.group(offset_of!(Points, ways));
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; mov x9, x16
+            ; ldr x10, [x8, offset_of!(Points, stride) as u32]
+            ; lsl x10, x10, 1
+        );
+        for way in 0..ways {
+            dynasm!(self.asm; .arch aarch64; movi V(set).D2, 0);
+            for (vector, bits) in BITS.iter().enumerate() {
+                let vectors = (way * A64::TURN_FLIGHT + vector) as i32;
+                self.load(mask, Operand::Frame(at + vectors * VECTOR));
+                let bits = self.pool.table(bits);
+                self.load_from(THIRD, Base::Pool, bits);
+                dynasm!(self.asm
+                    ; .arch aarch64
+                    ; and V(mask).B16, V(mask).B16, V(THIRD).B16
+                    ; orr V(set).B16, V(set).B16, V(mask).B16
+                );
+            }
+            // No two lanes have a bit in common.
+            dynasm!(self.asm
+                ; .arch aarch64
+                ; addv S(set), V(set).S4
+                ; str S(set), [x9]
+                ; add x9, x9, x10
+            );
+        }
+    }
+
     fn jump(&mut self, to: DynamicLabel) {
         dynasm!(self.asm; .arch aarch64; b =>to);
     }
@@ -275,7 +373,9 @@ impl Machine for A64 {
             ; .arch aarch64
             ; xtn V(THIRD).H4, V(mask).S4
             ; fmov x17, D(THIRD)
-            ; cbnz x17, =>to
+            ; cbz x17, >none
+            ; b =>to
+            ; none:
         );
     }
 
@@ -289,7 +389,7 @@ impl Machine for A64 {
         }
         let base = self.base;
         dynasm!(self.asm; .arch aarch64; .align 16; =>base);
-        let start = self.offset();
+        let start = self.asm.offset().0;
         for &word in &self.pool.words {
             self.asm.push_u32(word);
         }

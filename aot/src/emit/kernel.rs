@@ -1,6 +1,6 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
-use super::{Body, Crowds, Emitter};
+use super::{Body, Crowds, Emitter, MAX_FRAME};
 use crate::allocate::Places;
 use crate::compute::{Computation, Store, To};
 use crate::graph::{Code, Graph, Id};
@@ -8,9 +8,6 @@ use crate::machine::{Machine, Operand};
 use crate::template::Templates;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
-
-/// Bytes that a kernel takes of the caller's stack at most; what wants more goes by the steps.
-pub(crate) const MAX_FRAME: i32 = 1 << 16;
 
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
 pub(super) struct Frame {
@@ -73,10 +70,7 @@ impl<M: Machine> Emitter<M> {
         let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
         let cells = frame.take_cells();
         let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);
-        if frame.size > MAX_FRAME {
-            return None;
-        }
-        let (start, runs) = self.begin(&frame, &cells);
+        let (start, runs) = self.begin(&frame, &cells)?;
         for (body, segment) in bodies.iter_mut().zip(segments) {
             let next = self.machine.label();
             self.machine.begin_loop(next);
@@ -118,14 +112,16 @@ impl<M: Machine> Emitter<M> {
         bodies
     }
 
-    /// Enters a kernel, up to the beginning of a run: where it begins, and the labels of the loop over runs.
+    /// Enters a kernel, up to the beginning of a run: where it begins, and the labels of the loop over runs. Nothing is written if its frame is too long.
     pub(super) fn begin(
         &mut self,
         frame: &Frame,
         cells: &FxHashMap<u32, i32>,
-    ) -> (usize, [DynamicLabel; 2]) {
-        let start = self.machine.offset();
-        self.machine.enter(frame.size);
+    ) -> Option<(usize, [DynamicLabel; 2])> {
+        if frame.size > MAX_FRAME {
+            return None;
+        }
+        let start = self.machine.enter(frame.size);
         let mut sorted: Vec<(u32, i32)> = cells.iter().map(|(&word, &at)| (word, at)).collect();
         sorted.sort_unstable();
         let [scratch, _] = M::SCRATCH;
@@ -135,7 +131,7 @@ impl<M: Machine> Emitter<M> {
         }
         let [next, done] = [(); 2].map(|()| self.machine.label());
         self.machine.begin_runs(next, done);
-        (start, [next, done])
+        Some((start, [next, done]))
     }
 
     /// The next run, or back to the caller.

@@ -15,6 +15,10 @@ use adumbra_vm::native::{Unit, Way};
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
+/// Bytes that a kernel takes of the caller's stack at most; what wants more goes by the steps. Threads may have little stack, and there are programs with
+/// any number of cells.
+pub(crate) const MAX_FRAME: i32 = 64 << 10;
+
 /// The code of a program's units, at any address.
 #[derive(Debug)]
 pub(crate) struct Code {
@@ -54,11 +58,10 @@ pub(crate) fn compile_with<M: Machine>(units: &[Unit], registers: u8) -> Option<
                 let segments = segments(stretch, &mut templates);
                 emitter.stretch(&segments, &templates)
             }
-            Unit::Region(region) if M::SETS => {
+            Unit::Region(region) => {
                 let traces = traces(region, &mut templates);
                 emitter.region(region, &traces, &templates)
             }
-            Unit::Region(_) => None,
         });
     }
     // Routines may ask for constants, but not for other routines.
@@ -136,4 +139,23 @@ struct Detour {
     vector: usize,
     begin: DynamicLabel,
     back: DynamicLabel,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::a64::A64;
+    use crate::trial::Trial;
+
+    #[test]
+    fn frames_are_only_so_long() {
+        let is_made = |cells: i32| {
+            let code = Trial::sum(4 * cells as u32, false).code::<A64>(A64::REGISTERS);
+            code.entries[0].is_some()
+        };
+        // The sum itself is in a register.
+        let most = MAX_FRAME / A64::VECTOR;
+        assert!(is_made(most));
+        assert!(!is_made(most + 1));
+    }
 }

@@ -3,7 +3,7 @@
 //! Each way has masks of who goes it, in the frame; a trace is run by those whose way leads to its first block, and begins by taking them. Traces stand in order, and
 //! only turns jump back: so whoever runs is at the least trace that anybody is before.
 
-use super::kernel::{Frame, MAX_FRAME};
+use super::kernel::Frame;
 use super::{Crowds, Emitter};
 use crate::compute::Computation;
 use crate::graph::Code;
@@ -34,10 +34,7 @@ impl<M: Machine> Emitter<M> {
         frame.crowds = crowds;
         let cells = frame.take_cells();
         let mut bodies = self.bodies(computations(), &mut frame, &cells);
-        if frame.size > MAX_FRAME {
-            return None;
-        }
-        let (start, runs) = self.begin(&frame, &cells);
+        let (start, runs) = self.begin(&frame, &cells)?;
         let next = self.machine.label();
         self.machine.begin_loop(next);
         self.gather(&crowds, count);

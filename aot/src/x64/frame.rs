@@ -3,7 +3,7 @@
 use super::{Operand, REGISTERS, SCRATCH, VECTOR, X64};
 use crate::call::{Call, CallOut};
 use crate::graph::Code;
-use crate::machine::Machine;
+use crate::machine::{Machine, PAGE};
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
@@ -12,9 +12,6 @@ use std::mem::offset_of;
 
 /// Bytes of a plane, for each byte of a set of points: a power of two.
 const PER_SET: i8 = 5;
-
-/// Bytes of a page, at least.
-const PAGE: i32 = 4096;
 
 /// Vectors whose points a word of a set has.
 const PER_WORD: usize = 2;
@@ -41,7 +38,6 @@ impl Machine for X64 {
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 8;
     const SATURATES: bool = false;
-    const SETS: bool = true;
 
     fn new() -> X64 {
         let mut asm = VecAssembler::new(0);
@@ -55,10 +51,6 @@ impl Machine for X64 {
             calls: Vec::new(),
             thunk,
         }
-    }
-
-    fn offset(&self) -> usize {
-        self.asm.offset().0
     }
 
     fn label(&mut self) -> DynamicLabel {
@@ -84,7 +76,8 @@ impl Machine for X64 {
         })
     }
 
-    fn enter(&mut self, size: i32) {
+    fn enter(&mut self, size: i32) -> usize {
+        let start = self.asm.offset().0;
         dynasm!(self.asm
             ; .arch x64
             ; push rbp
@@ -94,10 +87,11 @@ impl Machine for X64 {
             ; and rsp, -VECTOR
         );
         // Each page in turn, so that the end of the stack is met and not passed over.
-        for at in (PAGE..size).step_by(PAGE as usize) {
-            dynasm!(self.asm; .arch x64; test [rsp - at], eax);
+        for page in (PAGE..size).step_by(PAGE as usize) {
+            dynasm!(self.asm; .arch x64; test [rsp - page], eax);
         }
         dynasm!(self.asm; .arch x64; sub rsp, size);
+        start
     }
 
     fn leave(&mut self) {

@@ -18,6 +18,7 @@ use adumbra::{
     MessageId, Outcome, SampleRequest, Sampled, SimdLevel, Tier,
 };
 use adumbra_ir::eval::Shadows;
+use adumbra_vm::native;
 use std::fmt;
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ impl fmt::Display for BatchEngine {
 /// If there is none.
 pub(super) fn batch_engines(at: At, lot: &mut u64) -> Result<Vec<BatchEngine>, String> {
     let of = |tier| SimdLevel::available().map(move |level| BatchEngine { level, tier });
-    let native = of(Tier::Native).filter(|engine| engine.level > SimdLevel::Baseline);
+    let native = of(Tier::Native).filter(|engine| native::serves(engine.level));
     let mut engines: Vec<BatchEngine> = match at {
         At::Native => native.collect(),
         At::EveryEngine | At::OneEngine => of(Tier::Interpreter).chain(native).collect(),

@@ -1,20 +1,27 @@
-//! Packs of four points without any feature beyond the target's: what the compiler makes of four numbers side by side, SSE2 or NEON.
+//! Packs of points without any feature beyond the target's: what the compiler makes of numbers side by side, SSE2 or NEON. There are four, but for
+//! aarch64, where machine code computes sixteen at once and is given the same packs.
 
+#[cfg(not(target_arch = "aarch64"))]
 pack_types!(4);
+#[cfg(target_arch = "aarch64")]
+pack_types!(16);
 
 mod raw {
-    pub(super) type Floats = [f32; 4];
-    pub(super) type Words = [u32; 4];
+    /// Points of a pack.
+    const LANES: usize = if cfg!(target_arch = "aarch64") { 16 } else { 4 };
+
+    pub(super) type Floats = [f32; LANES];
+    pub(super) type Words = [u32; LANES];
     /// All bits of a word, or none.
-    pub(super) type Bools = [u32; 4];
+    pub(super) type Bools = [u32; LANES];
 
     macro_rules! each {
         ($($name:ident($($x:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => { $(
             #[inline(always)]
-            pub(super) unsafe fn $name($($x: [$ty; 4]),*) -> [$out; 4] {
-                let mut all = [<$out>::default(); 4];
+            pub(super) unsafe fn $name($($x: [$ty; LANES]),*) -> [$out; LANES] {
+                let mut all = [<$out>::default(); LANES];
                 let mut i = 0;
-                while i < 4 {
+                while i < LANES {
                     $(let $x = $x[i];)*
                     all[i] = $body;
                     i += 1;
@@ -75,12 +82,12 @@ mod raw {
 
     #[inline(always)]
     pub(super) unsafe fn splat(x: f32) -> Floats {
-        [x; 4]
+        [x; LANES]
     }
 
     #[inline(always)]
     pub(super) unsafe fn splat_word(x: u32) -> Words {
-        [x; 4]
+        [x; LANES]
     }
 
     #[inline(always)]
@@ -97,11 +104,23 @@ mod raw {
 
     #[inline(always)]
     pub(super) unsafe fn bool_bits(a: Bools) -> u32 {
-        a[0] & 1 | a[1] & 2 | a[2] & 4 | a[3] & 8
+        let mut bits = 0;
+        let mut i = 0;
+        while i < LANES {
+            bits |= a[i] & 1 << i;
+            i += 1;
+        }
+        bits
     }
 
     #[inline(always)]
     pub(super) unsafe fn bools_of(bits: u32) -> Bools {
-        [0, 1, 2, 3].map(|i| all(bits >> i & 1 == 1))
+        let mut bools = [0; LANES];
+        let mut i = 0;
+        while i < LANES {
+            bools[i] = all(bits >> i & 1 == 1);
+            i += 1;
+        }
+        bools
     }
 }

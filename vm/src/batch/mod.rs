@@ -29,7 +29,7 @@ mod waiting;
 
 use crate::bytecode::Bytecode;
 use crate::leaving;
-use crate::native::Translator;
+use crate::native::{self, Translator};
 use crate::point::{FloatMode, Outcome, Parked};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_ir::types::{Direction, Scalar};
@@ -84,7 +84,7 @@ pub struct BatchOptions {
     pub level: Option<Level>,
     /// For each word of the globals, whether it is the same for all points of a batch; shorter lists leave the rest varying.
     pub uniform: Vec<bool>,
-    /// Makes machine code for this program's rows, where the level is not the least.
+    /// Makes machine code for this program's rows, where the level's packs are long enough for it.
     pub native: Option<Arc<dyn Translator>>,
 }
 
@@ -99,8 +99,7 @@ impl BatchMachine {
         assert!(level.is_available(), "the processor has {level}");
         let mut uniform = options.uniform.clone();
         uniform.resize(program.interface.global_words(), false);
-        // The least level's packs are shorter than what code computes at once.
-        let native = options.native.as_ref().filter(|_| level > Level::Baseline);
+        let native = options.native.as_ref().filter(|_| native::serves(level));
         let loaded = load(&program, level, &uniform, native.is_some());
         let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
         let slots = program.slots as usize;

@@ -38,7 +38,7 @@ macro_rules! made_for {
             #[cfg(target_arch = "x86_64")]
             Level::Baseline => baseline::mixed_row::<$row, $n> as Handler,
             #[cfg(not(target_arch = "x86_64"))]
-            Level::Baseline => baseline::float_row::<$row, $n, $($pattern),*> as Handler,
+            _ => baseline::float_row::<$row, $n, $($pattern),*> as Handler,
         }
     };
 }
