@@ -25,8 +25,11 @@ use std::sync::Arc;
 /// Points of a program that the reference runs too.
 const REFERENCE_POINTS: usize = 2;
 
-/// The most points that a program is run on.
+/// The most points that a program is run on, mostly.
 pub(super) const MAX_POINTS: u64 = 32;
+
+/// The most points that it is run on if there are many: several times what machine code computes at once.
+const MANY_POINTS: u64 = 200;
 
 /// A host that keeps what each point of a batch asks and says, and answers some requests later.
 pub(super) struct Recorders {
@@ -139,11 +142,11 @@ impl Batch {
         lot: &mut u64,
         count: impl FnOnce(u64) -> u64,
     ) -> Batch {
+        let count = count(next(lot));
         let width = match next(lot) % 3 {
             0 => 1 + next(lot) % MAX_WIDTH as u64,
-            _ => 1 + next(lot) % MAX_POINTS,
+            _ => 1 + next(lot) % count.max(MAX_POINTS),
         };
-        let count = count(next(lot));
         let first = program.point(0);
         let same = next(lot);
         let is_same = |i: usize| same >> i & 1 == 1;
@@ -230,7 +233,10 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         .and_then(|sources| Ok((compiler.lowered(&sources)?, compiler.compile(&sources)?)));
     let (lowered, compiled) =
         compiled.map_err(|no| report(None, format!("{}\n{no}", super::chain::REFUSED)))?;
-    let batch = Batch::by_lot(program, &mut lot, |number| 1 + number % MAX_POINTS);
+    let batch = Batch::by_lot(program, &mut lot, |number| match number % 4 {
+        0 => 1 + number / 4 % MANY_POINTS,
+        _ => 1 + number % MAX_POINTS,
+    });
     let points = &batch.points;
     let alone = observe_within(limits(), &compiled, Engine::Point, points);
     let alone = alone.map_err(|what| report(None, what))?;
