@@ -60,6 +60,7 @@ mod globals;
 mod group;
 mod includes;
 mod interface;
+mod object;
 mod origins;
 mod program;
 mod registry;
@@ -73,6 +74,7 @@ pub use access::{
     AccessError, ClosureSlot, GlobalSlot, InputSlot, OfGlobals, OfInputs, OfOutputs, OutputSlot,
     Slot,
 };
+pub use adumbra_aot::{ObjectShader, Platform, TooLong};
 pub use adumbra_derive::ShaderGlobals;
 pub use adumbra_frontend::limits::MAX_SOURCE;
 pub use adumbra_ir::eval::Origin;
@@ -111,6 +113,7 @@ pub use globals::{
 pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
 pub use interface::JsonInterface;
+pub use object::{CannotAdd, ObjectFile};
 pub use origins::{nan_origins, nan_origins_in_quad};
 pub use program::{CannotFold, Instance, Program};
 pub use registry::{ClosureRegistry, RegistryError};

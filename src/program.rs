@@ -6,7 +6,7 @@ use crate::globals::GlobalsLayout;
 use crate::sources::Sources;
 use crate::stats::{Memory, NativeStats, Phases, Stats, micros};
 use crate::value::{HostValue, View};
-use adumbra_aot::Native;
+use adumbra_aot::{Native, ObjectShader, OtherVersion};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::quad::Quad;
@@ -91,6 +91,37 @@ impl Program {
     /// # Errors
     /// What is wrong with the bytes.
     pub fn from_bytecode(bytes: &[u8]) -> Result<Arc<Program>, Diagnostic> {
+        Program::loaded(bytes, OnceLock::new())
+    }
+
+    /// The program of a shader that was compiled ahead of time and linked, with the machine code that it was given.
+    ///
+    /// ```no_run
+    /// use adumbra::{ObjectShader, Program};
+    /// // SAFETY: `adumbra aot` wrote the object that the linker finds it in.
+    /// unsafe extern "C" {
+    ///     safe static adumbra_object_wave: ObjectShader;
+    /// }
+    /// let program = Program::from_object(&adumbra_object_wave).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// If another version of the library wrote the object.
+    pub fn from_object(shader: &'static ObjectShader) -> Result<Arc<Program>, Diagnostic> {
+        let native = Native::linked(shader).map(Arc::new);
+        let bytecode = shader.bytecode().map_err(|OtherVersion| {
+            let message = "the object was written by another version of Adumbra";
+            Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
+                .help("compile the shader again, by `adumbra aot` of this version")
+        })?;
+        Program::loaded(bytecode, native.into())
+    }
+
+    /// A program from its serialised form.
+    fn loaded(
+        bytes: &[u8],
+        native: OnceLock<Option<Arc<Native>>>,
+    ) -> Result<Arc<Program>, Diagnostic> {
         let bytecode = Bytecode::from_bytes(bytes)?;
         let layout = bytecode
             .interface()
@@ -113,7 +144,7 @@ impl Program {
             second_order: Vec::new(),
             prepared: None,
             phases: Phases::default(),
-            native: OnceLock::new(),
+            native,
         }))
     }
 
@@ -252,6 +283,7 @@ impl Program {
         Some(NativeStats {
             compile_us: micros(stats.time),
             code_bytes: stats.bytes,
+            linked_bytes: stats.linked_bytes,
             refused: stats.refused,
         })
     }

@@ -33,6 +33,8 @@ pub struct NativeStats {
     pub compile_us: f64,
     /// Its bytes, constants included.
     pub code_bytes: usize,
+    /// Bytes of the code that was compiled ahead of time, and linked.
+    pub linked_bytes: usize,
     /// How often there was no memory that could be executed: then rows are interpreted.
     pub refused: usize,
 }

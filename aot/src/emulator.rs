@@ -2,7 +2,6 @@
 //!
 //! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
 
-use crate::call::CallOut;
 use crate::emit::Code;
 use crate::trial::{PACK_BYTES, POINTS, Planes, RUNS, Trial};
 use std::fs::{self, File};
@@ -96,14 +95,7 @@ fn push_job(input: &mut Vec<u8>, trial: &Trial, code: &Code) {
     };
     let entry = code.entries[0].expect("stretches have code") as u32;
     let bytes = code.bytes.len() as u32;
-    let counts = [
-        code.calls.len(),
-        RUNS.len(),
-        trial.planes.len(),
-        POINTS * 4,
-        PACK_BYTES,
-        0,
-    ];
+    let counts = [RUNS.len(), trial.planes.len(), POINTS * 4, PACK_BYTES, 0, 0];
     push(&[bytes, entry]);
     push(&counts.map(|count| count as u32));
     input.extend(&code.bytes);
@@ -112,31 +104,10 @@ fn push_job(input: &mut Vec<u8>, trial: &Trial, code: &Code) {
             .iter()
             .for_each(|word| input.extend(word.to_le_bytes()))
     };
-    for call in &code.calls {
-        push(&[call.at as u32, number(call.function)]);
-    }
     for run in RUNS {
         push(&[run.start, run.packs]);
     }
     for plane in &trial.planes {
         push(plane);
-    }
-}
-
-/// The number that the program knows a function by. A function's address means nothing to another process, so it is told by what it computes.
-fn number(function: CallOut) -> u32 {
-    let minus_seven = 7_u32.wrapping_neg();
-    match function {
-        CallOut::Float(f) => {
-            assert_eq!([f(-7.5, 2.0), f(7.5, -2.0)], [-1.5, 1.5], "it is fmod");
-            0
-        }
-        CallOut::Word(f) => match f(minus_seven, 2) {
-            r if r == 3_u32.wrapping_neg() => 1,
-            u32::MAX => 2,
-            r if r == minus_seven / 2 => 3,
-            1 => 4,
-            _ => panic!("the harness lacks a function that a row calls"),
-        },
     }
 }

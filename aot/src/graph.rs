@@ -3,7 +3,6 @@
 //! A node's operands are nodes before it, so the order of the nodes is an order to compute them in. Equal nodes are one. Nodes are simplified as they
 //! are made, by rules that change no bit but those of NaNs.
 
-use crate::call::CallOut;
 use adumbra_ir::ops::field::{Field, Lane, Word};
 use rustc_hash::FxHashMap;
 
@@ -166,7 +165,6 @@ pub(crate) struct Graph {
     seen: FxHashMap<Node, Id>,
     /// The tables that lookups name.
     pub(crate) tables: Vec<&'static [u32]>,
-    pub(crate) call_outs: Vec<CallOut>,
     pub(crate) detours: Vec<Detour>,
 }
 

@@ -1,7 +1,7 @@
 //! The numbers that rows are written over, as nodes of a graph: running a row on them writes down what it computes.
 
-use crate::call::CallOut;
 use crate::graph::{Code, Graph, Id, Node, ONES};
+use adumbra_ir::ops::CallOut;
 use adumbra_ir::ops::field::{Field, Lane, Mask, Slow, Word};
 use adumbra_ir::ops::noise::numbers;
 use adumbra_ir::ops::row::Row;
@@ -93,17 +93,6 @@ impl<'p> Value<'p> {
         match by.bits() {
             Some(by) => self.with(all, self.id, by & 31, 0),
             None => self.two(each, by.two(Code::And, by.lit(31))),
-        }
-    }
-
-    fn call_out(self, f: CallOut, b: Value<'p>) -> Value<'p> {
-        let mut pad = self.pad.borrow_mut();
-        let call_outs = &mut pad.graph.call_outs;
-        call_outs.push(f);
-        let number = call_outs.len() as u32 - 1;
-        Value {
-            id: pad.graph.push(Code::CallOut, self.id, b.id, number),
-            ..self
         }
     }
 }
@@ -280,9 +269,6 @@ impl<'p> Lane for Floats<'p> {
             ..mask.0
         })
     }
-    fn call_out(f: fn(f32, f32) -> f32, a: Self, b: Self) -> Self {
-        Floats(a.0.call_out(CallOut::Float(f), b.0))
-    }
 }
 
 impl<'p> Word for Words<'p> {
@@ -357,7 +343,10 @@ impl<'p> Word for Words<'p> {
         let number = self.0.pad.borrow_mut().graph.table(table);
         Words(self.0.with(Code::Lookup, self.0.id, number, 0))
     }
-    fn call_out(f: fn(u32, u32) -> u32, a: Self, b: Self) -> Self {
-        Words(a.0.call_out(CallOut::Word(f), b.0))
+    fn call_out(self, function: CallOut, b: Self) -> Self {
+        Words(
+            self.0
+                .with(Code::CallOut, self.0.id, b.0.id, function as u32),
+        )
     }
 }

@@ -7,10 +7,8 @@
 
 #![allow(unsafe_code)]
 
-#[cfg(any(test, target_arch = "aarch64"))]
 mod a64;
 mod allocate;
-mod call;
 mod compute;
 mod emit;
 #[cfg(test)]
@@ -19,11 +17,14 @@ mod graph;
 mod lane;
 mod machine;
 mod memory;
+mod object;
+mod target;
 mod template;
 mod trace;
 #[cfg(test)]
 mod trial;
-#[cfg(target_arch = "x86_64")]
 mod x64;
 
 pub use memory::{CodeStats, MAX_VARIANTS, Native};
+pub use object::{ObjectShader, OtherVersion, Platform, Shader, TooLong, object};
+pub use target::Target;

@@ -1,7 +1,7 @@
 //! What the backends differ in: how their instructions are written, and what their registers are for.
 
-use crate::call::{Call, CallOut};
 use crate::graph::Code;
+use adumbra_ir::ops::CallOut;
 use dynasmrt::DynamicLabel;
 
 /// Bytes of the least page: the stack ends in front of one that is not there.
@@ -104,8 +104,8 @@ pub(crate) trait Machine: Sized {
     fn jump_if_any(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
     fn call(&mut self, routine: DynamicLabel);
 
-    /// All that was written, and what it calls; nothing if it is too long for its own jumps.
-    fn finish(self) -> Option<(Vec<u8>, Vec<Call>)>;
+    /// All that was written; nothing if it is too long for its own jumps.
+    fn finish(self) -> Option<Vec<u8>>;
 
     /// The operand in a register: this one, if it is in none.
     fn register(&mut self, operand: Operand<Self::Constant>, scratch: u8) -> u8 {

@@ -4,11 +4,9 @@
 //! ordinary processes do so, and refuses it to those with the hardened runtime, unless they are entitled to unsigned executable memory. To be refused is no error: rows are
 //! interpreted then.
 
-#[cfg(target_arch = "aarch64")]
-use crate::a64::A64 as Processor;
-use crate::emit::{Code, compile};
-#[cfg(target_arch = "x86_64")]
-use crate::x64::X64 as Processor;
+use crate::emit::Code;
+use crate::object::{LinkedKernels, ObjectShader, fingerprint};
+use crate::target::Target;
 use adumbra_vm::native::{Kernel, Kernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::cache_control::synchronize_icache;
@@ -19,9 +17,10 @@ use std::time::{Duration, Instant};
 /// Sets of words that are the same for all points whose code is kept for a program; beyond, the oldest goes with its last evaluator.
 pub const MAX_VARIANTS: usize = 8;
 
-/// Makes the machine code of one program, for this processor.
+/// Makes the machine code of one program, for this processor, or finds it among what was linked.
 #[derive(Debug, Default)]
 pub struct Native {
+    linked: Vec<LinkedKernels>,
     made: Mutex<Made>,
 }
 
@@ -47,6 +46,8 @@ pub struct CodeStats {
     pub time: Duration,
     /// Its bytes, constants included.
     pub bytes: usize,
+    /// Bytes of the code that was linked, in place of being made.
+    pub linked_bytes: usize,
     /// How often there was no memory that could be executed, or the code was too long for its own jumps: then rows are interpreted.
     pub refused: usize,
 }
@@ -55,6 +56,15 @@ impl Native {
     /// The backend for a program, if it can make code for this processor: x86-64 with AVX2 and FMA, or aarch64.
     pub fn new() -> Option<Native> {
         Native::is_available().then(Native::default)
+    }
+
+    /// The same for a shader that was compiled ahead of time: what its object has is not compiled again.
+    pub fn linked(shader: &'static ObjectShader) -> Option<Native> {
+        let native = Native::new()?;
+        Some(Native {
+            linked: shader.kernels(),
+            ..native
+        })
     }
 
     /// Whether it can make code for this processor.
@@ -76,6 +86,7 @@ impl Native {
         let made = self.made();
         CodeStats {
             bytes: made.variants.iter().map(|variant| variant.bytes).sum(),
+            linked_bytes: self.linked.iter().map(|own| own.bytes).sum(),
             ..made.stats
         }
     }
@@ -90,13 +101,20 @@ impl Native {
 // buffer lives as long as they.
 unsafe impl Translator for Native {
     fn translate(&self, uniform: &[bool], units: &[Unit]) -> Option<Kernels> {
+        let mut linked = self.linked.iter();
+        let linked =
+            linked.find(|own| *own.uniform == *uniform && own.fingerprint == fingerprint(units));
+        if let Some(linked) = linked {
+            return Some(linked.kernels());
+        }
         let mut made = self.made();
         let found = made.variants.iter().find(|own| *own.uniform == *uniform);
         if let Some(variant) = found {
             return variant.kernels.clone();
         }
         let start = Instant::now();
-        let code = compiled(units);
+        let code = Target::host().filter(|_| !units.is_empty());
+        let code = code.and_then(|own| own.compile(units));
         let bytes = code.as_ref().map_or(0, |code| code.bytes.len());
         let kernels = code.and_then(|code| place(&code));
         made.stats.time += start.elapsed();
@@ -115,30 +133,11 @@ unsafe impl Translator for Native {
     }
 }
 
-/// The code of units; nothing if there is none.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn compiled(units: &[Unit]) -> Option<Code> {
-    if units.is_empty() {
-        return None;
-    }
-    compile::<Processor>(units)
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn compiled(_: &[Unit]) -> Option<Code> {
-    None
-}
-
 /// Puts code into pages of its own; nothing if there are none.
 pub(crate) fn place(code: &Code) -> Option<Kernels> {
     let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
     buffer.set_len(code.bytes.len());
     buffer.copy_from_slice(&code.bytes);
-    for call in &code.calls {
-        let [each, one] = call.function.addresses().map(usize::to_ne_bytes);
-        let place = &mut buffer[call.at..][..2 * size_of::<usize>()];
-        place.copy_from_slice(&[each, one].concat());
-    }
     let buffer = buffer.make_exec().ok()?;
     // Where instructions have a cache of their own.
     synchronize_icache(&buffer);

@@ -136,7 +136,6 @@ fn inputs(graph: &Graph, region: &Region) -> Vec<Id> {
 fn routine(graph: &Graph, way: &Way) -> (Graph, Id) {
     let mut own = Graph::default();
     own.tables.clone_from(&graph.tables);
-    own.call_outs.clone_from(&graph.call_outs);
     let mut numbers = FxHashMap::default();
     for (&input, number) in way.inputs.iter().zip(0..) {
         numbers.insert(input, own.push(Code::Param, number, 0, 0));
@@ -228,11 +227,6 @@ impl Templates {
                 Code::Lookup => {
                     let table = to.table(graph.tables[node.b as usize]);
                     to.push(Code::Lookup, numbers[node.a as usize], table, 0)
-                }
-                Code::CallOut => {
-                    to.call_outs.push(graph.call_outs[node.c as usize]);
-                    let (a, b) = (numbers[node.a as usize], numbers[node.b as usize]);
-                    to.push(Code::CallOut, a, b, to.call_outs.len() as u32 - 1)
                 }
                 code => {
                     let mut words = [node.a, node.b, node.c];

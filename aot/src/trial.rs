@@ -8,7 +8,7 @@ use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_vm::FloatMode;
-use adumbra_vm::native::{Computed, Home, Ref, Run, Stretch, Unit, Value, What};
+use adumbra_vm::native::{CALLEES, Computed, Home, Ref, Run, Stretch, Unit, Value, What};
 
 /// Points of each plane: four packs.
 pub(crate) const POINTS: usize = 64;
@@ -187,6 +187,7 @@ impl Trial {
                 RUNS.len(),
                 PACK_BYTES,
                 std::ptr::null_mut(),
+                &CALLEES,
             )
         };
         drop(mode);

@@ -125,7 +125,7 @@ pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMach
 }
 
 /// For each word of a layout, whether it is a value of one of these members.
-fn uniform(layout: &GlobalsLayout, names: &[String]) -> Vec<bool> {
+pub(crate) fn uniform(layout: &GlobalsLayout, names: &[String]) -> Vec<bool> {
     let mut uniform = vec![false; layout.size() / 4];
     for member in layout.members() {
         if names.iter().any(|name| name == member.name()) {

@@ -7,6 +7,18 @@ use adumbra_ir::module::{ClosureShape, Input, Message, Output};
 use adumbra_ir::{Scalar, Type};
 
 impl Program {
+    /// The name of the shader.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", "shader one(out int o) { o = 1; }"))?;
+    /// assert_eq!(program.name(), "one");
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn name(&self) -> &str {
+        self.bytecode().shader_name()
+    }
+
     /// What the host may set, in order.
     ///
     /// ```

@@ -1,5 +1,6 @@
 //! The command line's contract: names, JSON shapes, exit statuses, refusals.
 
+mod aot;
 #[path = "../command/mod.rs"]
 mod command;
 mod emit;

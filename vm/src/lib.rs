@@ -9,7 +9,7 @@ pub mod point;
 pub mod words;
 
 pub use adumbra_packs::Level;
-pub use batch::{BatchMachine, BatchOptions, Source};
+pub use batch::{BatchMachine, BatchOptions, Source, units};
 pub use bytecode::Bytecode;
 pub use lower::lower;
 pub use point::{FloatMode, Outcome, Parked, PointMachine};

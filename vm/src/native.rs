@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code)]
 
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ir::ops::{CallOut, MAX_OPERANDS, Op};
 use adumbra_packs::{Level, lanes_of};
 pub use adumbra_packs::{Ref, Run};
 use std::any::Any;
@@ -23,7 +23,7 @@ pub fn serves(level: Level) -> bool {
 }
 
 /// What one kernel computes.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub enum Unit {
     /// Rows that follow one another.
     Stretch(Stretch),
@@ -32,7 +32,7 @@ pub enum Unit {
 }
 
 /// Blocks that control enters at the first one alone, and leaves for later ones outside. Whoever runs is at the least block, as everywhere in the engine.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub struct Region {
     /// How the words that rows name are found. The kernel's references stand in the same order.
     pub words: Vec<Home>,
@@ -43,7 +43,7 @@ pub struct Region {
 }
 
 /// A block of a region.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Block {
     /// Its rows, in order.
     pub rows: Vec<Computed>,
@@ -56,7 +56,7 @@ pub struct Block {
 }
 
 /// How a block ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub enum End {
     /// There, for all.
     Jump(Way),
@@ -78,7 +78,7 @@ pub enum End {
 }
 
 /// Where control goes from a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
     /// To a block of the region.
     Block(u32),
@@ -103,7 +103,7 @@ pub struct Points {
 }
 
 /// Rows that follow one another.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Stretch {
     /// How the words that rows name are found. The kernel's references stand in the same order.
     pub words: Vec<Home>,
@@ -125,7 +125,7 @@ pub enum Home {
 }
 
 /// A row of a stretch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub struct Computed {
     /// What is computed.
     pub what: What,
@@ -157,7 +157,7 @@ impl What {
 }
 
 /// A value, and its shadows along x and y if it has them: words of the stretch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Value {
     /// The word of the value.
     pub value: u32,
@@ -165,11 +165,37 @@ pub struct Value {
     pub shadows: [Option<u32>; 2],
 }
 
-/// Declares the type of kernels by the calling convention that code is written for.
-macro_rules! kernel {
+/// Declares what goes by the calling convention that code is written for.
+macro_rules! by_convention {
     ($abi:literal) => {
+        /// Sets each of so many words to what a function makes of it and that of the second list.
+        pub type Callee = unsafe extern $abi fn(a: *mut u32, b: *const u32, lanes: usize);
+
+        /// The functions that kernels call, by their numbers: [`CallOut`].
+        pub static CALLEES: [Callee; CallOut::ALL.len()] = [
+            each::<{ CallOut::FloatRemainder as usize }>,
+            each::<{ CallOut::Quotient as usize }>,
+            each::<{ CallOut::Remainder as usize }>,
+            each::<{ CallOut::UnsignedQuotient as usize }>,
+            each::<{ CallOut::UnsignedRemainder as usize }>,
+        ];
+
+        /// # Safety
+        /// So many words are at both, and nobody else has them.
+        unsafe extern $abi fn each<const NUMBER: usize>(
+            a: *mut u32,
+            b: *const u32,
+            lanes: usize,
+        ) {
+            for lane in 0..lanes {
+                // SAFETY: asked of the caller.
+                let (a, b) = unsafe { (&mut *a.add(lane), *b.add(lane)) };
+                *a = CallOut::ALL[NUMBER].of(*a, b);
+            }
+        }
+
         /// Computes a unit for runs of packs, of which each plane has so many bytes; there is a reference for each word. Stretches are told nothing of
-        /// points.
+        /// points. The code knows no addresses: what it calls are the [`CALLEES`].
         ///
         /// The code is entered with the usual floating-point mode: to the nearest, denormals kept.
         pub type Kernel = unsafe extern $abi fn(
@@ -178,14 +204,15 @@ macro_rules! kernel {
             count: usize,
             pack_bytes: usize,
             points: *mut Points,
+            callees: &'static [Callee; CallOut::ALL.len()],
         );
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-kernel!("sysv64");
+by_convention!("sysv64");
 #[cfg(not(target_arch = "x86_64"))]
-kernel!("C");
+by_convention!("C");
 
 /// The code of a program's units.
 #[derive(Clone)]

@@ -1,9 +1,11 @@
 //! Frames, loops, jumps, and where operands are.
 
-use super::{A64, Base, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate};
-use crate::call::{Call, CallOut};
+use super::{
+    A64, Base, CALLEES, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate,
+};
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE};
+use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use std::mem::offset_of;
@@ -113,12 +115,11 @@ impl Machine for A64 {
     fn new() -> A64 {
         let mut asm = VecAssembler::new(0);
         let base = asm.new_dynamic_label();
-        let thunk = asm.new_dynamic_label();
         A64 {
             asm,
             pool: Pool::default(),
             base,
-            thunk,
+            thunk: None,
         }
     }
 
@@ -144,12 +145,13 @@ impl Machine for A64 {
         let start = self.asm.offset().0;
         dynasm!(self.asm
             ; .arch aarch64
-            ; stp x29, x30, [sp, -80]!
+            ; stp x29, x30, [sp, -96]!
             ; mov x29, sp
             ; stp d8, d9, [sp, 16]
             ; stp d10, d11, [sp, 32]
             ; stp d12, d13, [sp, 48]
             ; stp d14, d15, [sp, 64]
+            ; str x5, [sp, CALLEES]
             ; mov x8, x4
             ; adr x7, =>distance
             ; ldrsw x17, [x7]
@@ -170,7 +172,7 @@ impl Machine for A64 {
             ; ldp d10, d11, [sp, 32]
             ; ldp d12, d13, [sp, 48]
             ; ldp d14, d15, [sp, 64]
-            ; ldp x29, x30, [sp], 80
+            ; ldp x29, x30, [sp], 96
             ; ret
         );
     }
@@ -295,10 +297,9 @@ impl Machine for A64 {
     }
 
     fn call_out(&mut self, function: CallOut) {
-        let callee = self.pool.callee(function);
-        self.pool_address(callee);
-        let thunk = self.thunk;
-        dynasm!(self.asm; .arch aarch64; bl =>thunk);
+        let asm = &mut self.asm;
+        let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
+        dynasm!(self.asm; .arch aarch64; movz w17, function as u32; bl =>thunk);
     }
 
     fn load_active(&mut self, to: u8, vector: usize) {
@@ -383,21 +384,15 @@ impl Machine for A64 {
         dynasm!(self.asm; .arch aarch64; bl =>routine);
     }
 
-    fn finish(mut self) -> Option<(Vec<u8>, Vec<Call>)> {
-        if !self.pool.calls.is_empty() {
-            self.thunk();
+    fn finish(mut self) -> Option<Vec<u8>> {
+        if let Some(label) = self.thunk {
+            self.thunk(label);
         }
         let base = self.base;
         dynasm!(self.asm; .arch aarch64; .align 16; =>base);
-        let start = self.asm.offset().0;
         for &word in &self.pool.words {
             self.asm.push_u32(word);
         }
-        let calls = self.pool.calls.iter().map(|&(function, at)| Call {
-            at: start + at as usize,
-            function,
-        });
-        let calls = calls.collect();
-        Some((self.asm.finalize().ok()?, calls))
+        self.asm.finalize().ok()
     }
 }

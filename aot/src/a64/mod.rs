@@ -16,7 +16,6 @@ mod frame;
 mod node;
 mod thunk;
 
-use crate::call::CallOut;
 use dynasmrt::aarch64::Aarch64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, VecAssembler, dynasm};
 use rustc_hash::FxHashMap;
@@ -29,6 +28,9 @@ const SCRATCH: [u8; 2] = [29, 30];
 const THIRD: u8 = 31;
 /// Bytes of a vector.
 const VECTOR: i32 = 16;
+
+/// Where a kernel keeps what it may call, as bytes from the frame pointer.
+const CALLEES: u32 = 80;
 
 /// An operand, constants being the bits that are wanted.
 type Operand = crate::machine::Operand<u32>;
@@ -46,7 +48,8 @@ pub(crate) struct A64 {
     pool: Pool,
     /// Where the pool begins.
     base: DynamicLabel,
-    thunk: DynamicLabel,
+    /// Calls what is called out, once somebody does.
+    thunk: Option<DynamicLabel>,
 }
 
 /// What code reads, behind it.
@@ -55,7 +58,6 @@ struct Pool {
     words: Vec<u32>,
     constants: FxHashMap<u32, u32>,
     tables: Vec<(&'static [u32], u32)>,
-    calls: Vec<(CallOut, u32)>,
 }
 
 impl Pool {
@@ -85,17 +87,6 @@ impl Pool {
         }
         let at = self.push(table.iter().copied());
         self.tables.push((table, at));
-        at
-    }
-
-    /// The place for both addresses of what is called.
-    fn callee(&mut self, function: CallOut) -> u32 {
-        let found = self.calls.iter().find(|(own, _)| own.is(function));
-        if let Some(&(_, at)) = found {
-            return at;
-        }
-        let at = self.push([0; 4]);
-        self.calls.push((function, at));
         at
     }
 }

@@ -106,10 +106,9 @@ fn bytes_are_what_they_were() {
         // The first has no shadows and all operands in planes; the last has shadows, or a constant.
         for trial in [of_op.next(), of_op.next_back()].into_iter().flatten() {
             let code = code(trial, super::REGISTERS);
-            let calls: Vec<usize> = code.calls.iter().map(|call| call.at).collect();
             writeln!(
                 text,
-                "{op:?}, entry {:#x}, calls {calls:x?}",
+                "{op:?}, entry {:#x}",
                 code.entries[0].expect("stretches have code")
             )
             .unwrap();

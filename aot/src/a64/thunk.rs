@@ -1,18 +1,19 @@
 //! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
 
-use super::{A64, REGISTERS, SCRATCH, VECTOR};
-use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
+use super::{A64, CALLEES, REGISTERS, SCRATCH, VECTOR};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 impl A64 {
-    /// Writes the thunk. It is given the place of both addresses in `x17` and the operands in the free vector registers, leaves the result in the first
+    /// Writes the thunk. It is given the number of the function in `x17` and the operands in the free vector registers, leaves the result in the first
     /// of these, and keeps everything else but `x16` and `x17`.
-    pub(super) fn thunk(&mut self) {
+    pub(super) fn thunk(&mut self, label: DynamicLabel) {
         let [first, second] = SCRATCH;
         let saved = |register: u8| (u32::from(register) + 2) * VECTOR as u32;
-        let label = self.thunk;
         dynasm!(self.asm
             ; .arch aarch64
             ; =>label
+            ; ldr x16, [x29, CALLEES]
+            ; ldr x16, [x16, x17, lsl 3]
             ; stp x29, x30, [sp, -96]!
             ; mov x29, sp
             ; stp x0, x1, [sp, 16]
@@ -29,11 +30,10 @@ impl A64 {
         }
         dynasm!(self.asm
             ; .arch aarch64
-            ; ldp x17, x0, [x17]
-            ; mov x1, sp
-            ; add x2, sp, VECTOR as u32
-            ; mov x3, (VECTOR / 4) as u64
-            ; blr x17
+            ; mov x0, sp
+            ; add x1, sp, VECTOR as u32
+            ; mov x2, (VECTOR / 4) as u64
+            ; blr x16
         );
         for register in 0..REGISTERS {
             dynasm!(self.asm; .arch aarch64; ldr Q(register), [sp, saved(register)]);

@@ -5,7 +5,6 @@ mod node;
 mod region;
 
 use crate::allocate::Places;
-use crate::call::Call;
 use crate::compute::segments;
 use crate::graph::{Graph, Id};
 use crate::machine::Machine;
@@ -25,8 +24,6 @@ pub(crate) struct Code {
     pub(crate) bytes: Vec<u8>,
     /// Where each kernel begins; nothing where there is none.
     pub(crate) entries: Vec<Option<usize>>,
-    /// What it calls: addresses to be filled in by whoever places the code.
-    pub(crate) calls: Vec<Call>,
 }
 
 /// Writes code.
@@ -69,12 +66,8 @@ pub(crate) fn compile_with<M: Machine>(units: &[Unit], registers: u8) -> Option<
         let (graph, result) = &templates.routines[number as usize];
         emitter.routine(label, graph, *result);
     }
-    let (bytes, calls) = emitter.machine.finish()?;
-    Some(Code {
-        bytes,
-        entries,
-        calls,
-    })
+    let bytes = emitter.machine.finish()?;
+    Some(Code { bytes, entries })
 }
 
 impl<M: Machine> Emitter<M> {

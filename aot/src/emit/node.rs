@@ -4,6 +4,7 @@ use super::{Body, Detour, Emitter};
 use crate::allocate::Place;
 use crate::graph::{Code, Id, Node};
 use crate::machine::{Machine, Operand};
+use adumbra_ir::ops::CallOut;
 
 impl<M: Machine> Emitter<M> {
     /// Where a node's value is.
@@ -139,7 +140,7 @@ impl<M: Machine> Emitter<M> {
         let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, vector));
         self.machine.load(first, a);
         self.machine.load(second, b);
-        self.machine.call_out(body.graph.call_outs[node.c as usize]);
+        self.machine.call_out(CallOut::ALL[node.c as usize]);
         self.machine.load(to, Operand::Register(first));
     }
 }

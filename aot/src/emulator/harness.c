@@ -1,6 +1,6 @@
 /* Runs kernels for aarch64 that another process made: reads jobs from standard input, and writes to standard output what their planes hold then.
  *
- * A job is a header, the code, the places of addresses that it calls, the runs, and the planes one behind the other. All numbers are little-endian. Code is
+ * A job is a header, the code, the runs, and the planes one behind the other. All numbers are little-endian. Code is
  * written into pages that become executable afterwards, and are never both. There is no library below this: it asks Linux itself, so that a compiler is
  * all that building it takes. */
 
@@ -8,10 +8,7 @@
 #include <stdint.h>
 
 struct header {
-    uint32_t code_bytes, entry, calls, runs, planes, plane_bytes, pack_bytes, unused;
-};
-struct call {
-    uint32_t at, function;
+    uint32_t code_bytes, entry, runs, planes, plane_bytes, pack_bytes, unused[2];
 };
 struct ref {
     uint8_t *at;
@@ -84,17 +81,7 @@ static void *grow(struct room *room, size_t bytes) {
     return room->at;
 }
 
-/* What the functions of rows compute, by number: what Rust makes of these operators. */
-
-static uint32_t bits_of(float x) {
-    union { float x; uint32_t bits; } both = {.x = x};
-    return both.bits;
-}
-
-static float float_of(uint32_t bits) {
-    union { uint32_t bits; float x; } both = {.bits = bits};
-    return both.x;
-}
+/* What kernels call, by number: what Rust makes of these operators. */
 
 /* A magnitude's whole number and power of two. */
 static uint32_t whole(uint32_t bits, int *power) {
@@ -106,20 +93,20 @@ static uint32_t whole(uint32_t bits, int *power) {
     return (bits & 0x7fffff) | 0x800000;
 }
 
-static float remainder_of_floats(float a, float b) {
-    uint32_t sign = bits_of(a) & 0x80000000, x = bits_of(a) & 0x7fffffff, y = bits_of(b) & 0x7fffffff;
-    if (x >= 0x7f800000 || y > 0x7f800000 || y == 0) return float_of(0x7fc00000);
+static uint32_t remainder_of_floats(uint32_t a, uint32_t b) {
+    uint32_t sign = a & 0x80000000, x = a & 0x7fffffff, y = b & 0x7fffffff;
+    if (x >= 0x7f800000 || y > 0x7f800000 || y == 0) return 0x7fc00000;
     if (x < y) return a;
     int from, to;
     uint64_t rest = whole(x, &from), divisor = whole(y, &to);
     for (rest %= divisor; from > to; from--) rest = rest * 2 % divisor;
-    if (rest == 0) return float_of(sign);
+    if (rest == 0) return sign;
     while (rest < 0x800000 && to > 1) {
         rest *= 2;
         to--;
     }
     uint32_t power = rest < 0x800000 ? 0 : (uint32_t)to << 23;
-    return float_of(sign | power | ((uint32_t)rest & 0x7fffff));
+    return sign | power | ((uint32_t)rest & 0x7fffff);
 }
 
 static uint32_t quotient(uint32_t a, uint32_t b) {
@@ -133,34 +120,28 @@ static uint32_t rest(uint32_t a, uint32_t b) {
 static uint32_t unsigned_quotient(uint32_t a, uint32_t b) { return b == 0 ? 0 : a / b; }
 static uint32_t unsigned_rest(uint32_t a, uint32_t b) { return b == 0 ? 0 : a % b; }
 
-static void each_float(float (*f)(float, float), float *a, const float *b, size_t lanes) {
-    for (size_t i = 0; i < lanes; i++) a[i] = f(a[i], b[i]);
-}
-static void each_word(uint32_t (*f)(uint32_t, uint32_t), uint32_t *a, const uint32_t *b, size_t lanes) {
-    for (size_t i = 0; i < lanes; i++) a[i] = f(a[i], b[i]);
-}
-
-/* The addresses of a function, as code wants them. */
-static void find(uint32_t function, uint64_t addresses[2]) {
-    addresses[0] = function == 0 ? (uint64_t)each_float : (uint64_t)each_word;
-    switch (function) {
-    case 0: addresses[1] = (uint64_t)remainder_of_floats; break;
-    case 1: addresses[1] = (uint64_t)quotient; break;
-    case 2: addresses[1] = (uint64_t)rest; break;
-    case 3: addresses[1] = (uint64_t)unsigned_quotient; break;
-    case 4: addresses[1] = (uint64_t)unsigned_rest; break;
-    default: fail("there is no such function\n");
+#define EACH(name, of)                                                     \
+    static void name(uint32_t *a, const uint32_t *b, size_t lanes) {       \
+        for (size_t i = 0; i < lanes; i++) a[i] = of(a[i], b[i]);          \
     }
-}
+EACH(each_remainder_of_floats, remainder_of_floats)
+EACH(each_quotient, quotient)
+EACH(each_rest, rest)
+EACH(each_unsigned_quotient, unsigned_quotient)
+EACH(each_unsigned_rest, unsigned_rest)
+
+typedef void callee(uint32_t *a, const uint32_t *b, size_t lanes);
 
 /* Calls a kernel, with numbers in the registers that it has to give back as they were; those of vectors that it need not are in nobody's use. */
 static void call_kernel(const void *kernel, const struct ref *refs, const struct run *runs, uint64_t count, uint64_t pack_bytes) {
+    callee *callees[] = {each_remainder_of_floats, each_quotient, each_rest, each_unsigned_quotient, each_unsigned_rest};
     uint64_t kept[8], found[8];
     for (int i = 0; i < 8; i++) kept[i] = 0x0123456789abcdef * (uint64_t)(i + 1);
     register const struct ref *x0 __asm__("x0") = refs;
     register const struct run *x1 __asm__("x1") = runs;
     register uint64_t x2 __asm__("x2") = count;
     register uint64_t x3 __asm__("x3") = pack_bytes;
+    register callee **x5 __asm__("x5") = callees;
     register const void *x19 __asm__("x19") = kernel;
     register uint64_t *x20 __asm__("x20") = kept;
     register uint64_t *x21 __asm__("x21") = found;
@@ -169,9 +150,9 @@ static void call_kernel(const void *kernel, const struct ref *refs, const struct
         "ldp d8, d9, [x20]\n ldp d10, d11, [x20, 16]\n ldp d12, d13, [x20, 32]\n ldp d14, d15, [x20, 48]\n"
         "mov x22, sp\n blr x19\n mov x9, sp\n sub x22, x22, x9\n"
         "stp d8, d9, [x21]\n stp d10, d11, [x21, 16]\n stp d12, d13, [x21, 32]\n stp d14, d15, [x21, 48]\n"
-        : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3), "=&r"(x22)
+        : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3), "+r"(x5), "=&r"(x22)
         : "r"(x19), "r"(x20), "r"(x21)
-        : "memory", "cc", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x30",
+        : "memory", "cc", "x4", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x30",
           "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
           "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
     if (x22 != 0) fail("the stack pointer was not given back\n");
@@ -188,11 +169,6 @@ void _start(void) {
         if (code.size != 0) ask(PROTECT, (long)code.at, (long)code.size, READABLE | WRITABLE, 0, 0, 0);
         uint8_t *kernel = grow(&code, header.code_bytes);
         read_all(kernel, header.code_bytes);
-        for (uint32_t i = 0; i < header.calls; i++) {
-            struct call call;
-            read_all(&call, sizeof call);
-            find(call.function, (uint64_t *)(kernel + call.at));
-        }
         if (ask(PROTECT, (long)code.at, (long)code.size, READABLE | EXECUTABLE, 0, 0, 0) != 0) fail("code cannot be run\n");
         __builtin___clear_cache((char *)kernel, (char *)kernel + header.code_bytes);
 

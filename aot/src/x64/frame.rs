@@ -1,9 +1,9 @@
 //! Frames, loops, jumps, and where operands are.
 
 use super::{Operand, REGISTERS, SCRATCH, VECTOR, X64};
-use crate::call::{Call, CallOut};
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE};
+use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
@@ -40,16 +40,14 @@ impl Machine for X64 {
     const SATURATES: bool = false;
 
     fn new() -> X64 {
-        let mut asm = VecAssembler::new(0);
-        let thunk = asm.new_dynamic_label();
+        let asm = VecAssembler::new(0);
         X64 {
             asm,
             pool: FxHashMap::default(),
             constants: Vec::new(),
             tables: Vec::new(),
             bits: None,
-            calls: Vec::new(),
-            thunk,
+            thunk: None,
         }
     }
 
@@ -83,6 +81,7 @@ impl Machine for X64 {
             ; push rbp
             ; mov rbp, rsp
             ; push rbx
+            ; push r9
             ; mov rbx, r8
             ; and rsp, -VECTOR
         );
@@ -201,8 +200,9 @@ impl Machine for X64 {
     }
 
     fn call_out(&mut self, function: CallOut) {
-        let (callee, thunk) = (self.callee(function), self.thunk);
-        dynasm!(self.asm; .arch x64; lea rax, [=>callee]; call =>thunk);
+        let asm = &mut self.asm;
+        let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
+        dynasm!(self.asm; .arch x64; mov eax, function as i32; call =>thunk);
     }
 
     fn load_active(&mut self, to: u8, vector: usize) {
@@ -285,11 +285,11 @@ impl Machine for X64 {
         dynasm!(self.asm; .arch x64; call =>routine);
     }
 
-    fn finish(mut self) -> Option<(Vec<u8>, Vec<Call>)> {
-        if !self.calls.is_empty() {
-            self.thunk();
+    fn finish(mut self) -> Option<Vec<u8>> {
+        if let Some(label) = self.thunk {
+            self.thunk(label);
         }
-        let calls = self.data();
-        Some((self.asm.finalize().ok()?, calls))
+        self.data();
+        self.asm.finalize().ok()
     }
 }

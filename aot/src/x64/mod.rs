@@ -13,7 +13,6 @@ mod frame;
 mod node;
 mod thunk;
 
-use crate::call::{Call, CallOut};
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use rustc_hash::FxHashMap;
@@ -37,9 +36,8 @@ pub(crate) struct X64 {
     tables: Vec<(&'static [u32], DynamicLabel)>,
     /// The bits of the points at hand, each in its lane, as a word of a set has them; once somebody asks for them.
     bits: Option<[DynamicLabel; 2]>,
-    /// What is called.
-    calls: Vec<(CallOut, DynamicLabel)>,
-    thunk: DynamicLabel,
+    /// Calls what is called out, once somebody does.
+    thunk: Option<DynamicLabel>,
 }
 
 impl X64 {
@@ -55,20 +53,8 @@ impl X64 {
         }
     }
 
-    fn callee(&mut self, function: CallOut) -> DynamicLabel {
-        let found = self.calls.iter().find(|(own, _)| own.is(function));
-        match found {
-            Some((_, label)) => *label,
-            None => {
-                let label = self.asm.new_dynamic_label();
-                self.calls.push((function, label));
-                label
-            }
-        }
-    }
-
-    /// Constants, tables, and places for what is called.
-    fn data(&mut self) -> Vec<Call> {
+    /// Constants and tables.
+    fn data(&mut self) {
         let asm = &mut self.asm;
         dynasm!(asm; .arch x64; .align 32);
         for &(bits, label) in &self.constants {
@@ -91,15 +77,6 @@ impl X64 {
             // Short ones are read as a vector.
             (table.len()..8).for_each(|_| asm.push_u32(0));
         }
-        let mut calls = Vec::with_capacity(self.calls.len());
-        for &(function, label) in &self.calls {
-            dynasm!(asm; .arch x64; .align 16; =>label);
-            let at = asm.offset().0;
-            calls.push(Call { at, function });
-            asm.push_u64(0);
-            asm.push_u64(0);
-        }
-        calls
     }
 }
 

@@ -1,17 +1,20 @@
 //! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
 
 use super::{REGISTERS, VECTOR, X64};
-use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
+
+/// Bytes from where a kernel's frame ends down to what it may call.
+const CALLEES: i32 = 16;
 
 impl X64 {
-    /// Writes the thunk. It is given the place of both addresses in `rax` and the operands in the free vector registers, leaves the result in the first
+    /// Writes the thunk. It is given the number of the function in `rax` and the operands in the free vector registers, leaves the result in the first
     /// of these, and keeps everything else but `rax`.
-    pub(super) fn thunk(&mut self) {
+    pub(super) fn thunk(&mut self, label: DynamicLabel) {
         let saved = |register: u8| (i32::from(register) + 2) * VECTOR;
-        let label = self.thunk;
         dynasm!(self.asm
             ; .arch x64
             ; =>label
+            ; mov r11, [rbp - CALLEES]
             ; push rbp
             ; mov rbp, rsp
             ; push rdi
@@ -33,11 +36,10 @@ impl X64 {
         dynasm!(self.asm
             ; .arch x64
             ; vzeroupper
-            ; mov rdi, [rax + 8]
-            ; mov rsi, rsp
-            ; lea rdx, [rsp + VECTOR]
-            ; mov ecx, VECTOR / 4
-            ; call QWORD [rax]
+            ; mov rdi, rsp
+            ; lea rsi, [rsp + VECTOR]
+            ; mov edx, VECTOR / 4
+            ; call QWORD [r11 + 8 * rax]
         );
         for register in 0..REGISTERS {
             let at = saved(register);

@@ -87,12 +87,24 @@ pub(crate) fn build(
     name: &str,
     library: Library,
 ) -> Option<PathBuf> {
+    link(language, &[source], &scratch(name), name, library)
+}
+
+/// Builds a program of these files, which may include what is in the folder where it goes.
+pub(crate) fn link(
+    language: Language,
+    sources: &[&Path],
+    folder: &Path,
+    name: &str,
+    library: Library,
+) -> Option<PathBuf> {
     let (compiler, library) = (compiler(language)?, library.file()?);
-    let program = scratch(name).join(name);
+    let program = folder.join(name);
     let mut command = compiler.to_command();
     command.args(language.strict()).arg("-ffp-contract=off");
     command.arg("-I").arg(room().join("include"));
-    command.arg(source).arg(&library).arg("-o").arg(&program);
+    command.arg("-I").arg(folder);
+    command.args(sources).arg(&library).arg("-o").arg(&program);
     command.args(["-lpthread", "-ldl", "-lm"]);
     if library.extension().is_some_and(|ending| ending == "so") {
         let folder = library.parent().expect("it is in a folder");
@@ -100,6 +112,6 @@ pub(crate) fn build(
     }
     let said = command.output().expect("the compiler starts");
     let errors = String::from_utf8_lossy(&said.stderr);
-    assert!(said.status.success(), "{}: {errors}", source.display());
+    assert!(said.status.success(), "{sources:?}: {errors}");
     Some(program)
 }

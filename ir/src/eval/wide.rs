@@ -1,6 +1,7 @@
 //! 32-bit words whose float, if they are one, is 64 bits wide: what rows without derivative run on in the oracle, so that their
 //! comparisons and conversions see the wide number. A word that was computed as bits is the float that those bits say.
 
+use crate::ops::CallOut;
 use crate::ops::field::{Lane, Slow, Word};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -105,8 +106,8 @@ impl Word for WideWord {
     fn lookup(self, table: &'static [u32]) -> WideWord {
         WideWord::of_bits(self.bits.lookup(table))
     }
-    fn call_out(f: fn(u32, u32) -> u32, a: WideWord, b: WideWord) -> WideWord {
-        WideWord::of_bits(f(a.bits, b.bits))
+    fn call_out(self, function: CallOut, b: WideWord) -> WideWord {
+        WideWord::of_bits(function.of(self.bits, b.bits))
     }
 }
 
@@ -145,8 +146,5 @@ impl Lane for f64 {
     }
     fn rare(mask: bool, slow: impl Slow<f64>, fast: f64) -> f64 {
         if mask { slow.slow() } else { fast }
-    }
-    fn call_out(f: fn(f32, f32) -> f32, a: f64, b: f64) -> f64 {
-        f64::from(f(a as f32, b as f32))
     }
 }

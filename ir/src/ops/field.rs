@@ -7,6 +7,7 @@
 //!
 //! Constants are made from an existing operand (`x.lit(0.5)`), because a builder's constants belong to the code being built.
 
+use super::call_out::CallOut;
 use super::noise::numbers;
 use super::row::Row;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -87,8 +88,6 @@ pub trait Lane: Field {
     fn to_u32(self) -> Self::Word;
     /// What is slow where the mask is set, else `fast`. One point branches; many points test whether any needs it.
     fn rare(mask: Self::Mask, slow: impl Slow<Self>, fast: Self) -> Self;
-    /// A row that no fixed sequence of these operations can compute, point by point.
-    fn call_out(f: fn(f32, f32) -> f32, a: Self, b: Self) -> Self;
 }
 
 /// What a row does with the few operands that its usual way does not serve. Types that hold the operands, not closures: those are not always
@@ -143,8 +142,8 @@ pub trait Word:
     fn u32_to_float(self) -> Self::Lane;
     /// The constant of that index, which must be below the table's length.
     fn lookup(self, table: &'static [u32]) -> Self;
-    /// A row that no fixed sequence of these operations can compute, point by point.
-    fn call_out(f: fn(u32, u32) -> u32, a: Self, b: Self) -> Self;
+    /// A function of `self` and another, point by point.
+    fn call_out(self, function: CallOut, b: Self) -> Self;
 }
 
 macro_rules! scalar_field {
@@ -246,10 +245,6 @@ impl Lane for f32 {
             fast
         }
     }
-    #[inline(always)]
-    fn call_out(f: fn(f32, f32) -> f32, a: f32, b: f32) -> f32 {
-        f(a, b)
-    }
 }
 
 impl Word for u32 {
@@ -329,7 +324,7 @@ impl Word for u32 {
         table[self as usize]
     }
     #[inline(always)]
-    fn call_out(f: fn(u32, u32) -> u32, a: u32, b: u32) -> u32 {
-        f(a, b)
+    fn call_out(self, function: CallOut, b: u32) -> u32 {
+        function.of(self, b)
     }
 }

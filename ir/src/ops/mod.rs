@@ -6,6 +6,7 @@
 pub mod accuracy;
 mod algorithm;
 pub mod arithmetic;
+mod call_out;
 mod carry;
 pub mod choice;
 pub mod docs;
@@ -22,5 +23,6 @@ pub mod row;
 pub mod trigonometric;
 pub mod word;
 
+pub use call_out::CallOut;
 pub use list::{Op, OpVisitor};
 pub use point::MAX_OPERANDS;

@@ -1,6 +1,7 @@
 //! Integer parts, fractions and remainders.
 
-use super::field::{Field, Lane, Slow, call};
+use super::call_out::CallOut;
+use super::field::{Field, Lane, Slow, Word, call};
 use super::row::{Class, Info, Kind, Partial, Row, between};
 use Partial::{Of, One, Zero};
 
@@ -272,7 +273,7 @@ impl Row<2> for Fmod {
 
     #[inline(always)]
     fn value<L: Lane>([a, b]: [L; 2]) -> L {
-        L::call_out(|a, b| a % b, a, b)
+        a.bits().call_out(CallOut::FloatRemainder, b.bits()).float()
     }
 
     #[inline(always)]

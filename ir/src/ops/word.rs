@@ -2,6 +2,7 @@
 //!
 //! In `value`, operands are words; in `spec`, the same words as plain `u32`.
 
+use super::call_out::CallOut;
 use super::field::{Field, Lane, Word};
 use super::row::{Class, Info, Kind, WordRow};
 use crate::host::FaultKind;
@@ -96,33 +97,25 @@ rows! {
     /// Truncated signed quotient; 0 and a fault where b is 0; INT_MIN / -1 wraps.
     IDiv = "idiv", "a / b", (a: I32, b: I32) -> I32 {
         spec: if b == 0 { 0 } else { (i64::from(a as i32) / i64::from(b as i32)) as u32 },
-        value: W::call_out(
-            |a, b| if b == 0 { 0 } else { (a as i32).wrapping_div(b as i32) as u32 },
-            a,
-            b,
-        ),
+        value: a.call_out(CallOut::Quotient, b),
         DivisionByZero: b.same(b.lit(0)),
     }
     /// Remainder of the truncated signed quotient, with the sign of a; 0 and a fault where b is 0.
     IRem = "irem", "a % b", (a: I32, b: I32) -> I32 {
         spec: if b == 0 { 0 } else { (i64::from(a as i32) % i64::from(b as i32)) as u32 },
-        value: W::call_out(
-            |a, b| if b == 0 { 0 } else { (a as i32).wrapping_rem(b as i32) as u32 },
-            a,
-            b,
-        ),
+        value: a.call_out(CallOut::Remainder, b),
         DivisionByZero: b.same(b.lit(0)),
     }
     /// Truncated unsigned quotient; 0 and a fault where b is 0.
     UDiv = "udiv", "a / b", (a: U32, b: U32) -> U32 {
         spec: if b == 0 { 0 } else { (u64::from(a) / u64::from(b)) as u32 },
-        value: W::call_out(|a, b| a.checked_div(b).unwrap_or(0), a, b),
+        value: a.call_out(CallOut::UnsignedQuotient, b),
         DivisionByZero: b.same(b.lit(0)),
     }
     /// Remainder of the unsigned quotient; 0 and a fault where b is 0.
     URem = "urem", "a % b", (a: U32, b: U32) -> U32 {
         spec: if b == 0 { 0 } else { (u64::from(a) % u64::from(b)) as u32 },
-        value: W::call_out(|a, b| a.checked_rem(b).unwrap_or(0), a, b),
+        value: a.call_out(CallOut::UnsignedRemainder, b),
         DivisionByZero: b.same(b.lit(0)),
     }
     /// An index into n elements: i if it is one of them, else the nearest and a fault; 0 and a fault where there are none.

@@ -43,6 +43,7 @@ pub(super) trait Flags: Mask {
 macro_rules! pack_types {
     ($lanes:literal) => {
         use super::{Flags, Pack, PackWord};
+        use adumbra_ir::ops::CallOut;
         use adumbra_ir::ops::field::{Field, Lane, Mask, Slow, Word};
         use adumbra_ir::ops::noise::numbers;
         use adumbra_ir::ops::row::Row;
@@ -174,14 +175,6 @@ macro_rules! pack_types {
                 std::hint::cold_path();
                 Floats::select(mask, slow.slow(), fast)
             }
-            #[inline(always)]
-            fn call_out(f: fn(f32, f32) -> f32, a: Floats, b: Floats) -> Floats {
-                let (mut all, b) = (a.bits().array(), b.bits().array());
-                for (a, b) in all.iter_mut().zip(b) {
-                    *a = f(f32::from_bits(*a), f32::from_bits(b)).to_bits();
-                }
-                Words::of(all).float()
-            }
         }
 
         impl Word for Words {
@@ -217,10 +210,10 @@ macro_rules! pack_types {
                 Words::of(all)
             }
             #[inline(always)]
-            fn call_out(f: fn(u32, u32) -> u32, a: Words, b: Words) -> Words {
-                let (mut all, b) = (a.array(), b.array());
+            fn call_out(self, function: CallOut, b: Words) -> Words {
+                let (mut all, b) = (self.array(), b.array());
                 for (a, b) in all.iter_mut().zip(b) {
-                    *a = f(*a, b);
+                    *a = function.of(*a, b);
                 }
                 Words::of(all)
             }

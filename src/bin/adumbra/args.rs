@@ -43,6 +43,8 @@ pub enum Command {
     Emit(EmitArgs),
     /// Draw a shader over a grid of pixels, into a PNG or EXR file
     Image(ImageArgs),
+    /// Compile shaders ahead of time: an object file for a linker, and a C header
+    Aot(AotArgs),
     /// Measure the engines on this machine
     Bench(BenchArgs),
 }
@@ -179,6 +181,40 @@ pub struct EmitArgs {
     /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct AotArgs {
+    /// Source texts or serialised bytecode; `-` reads standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// The object file
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+
+    /// Write the header for C and C++ that goes with it
+    #[arg(long, value_name = "OUT")]
+    pub header: Option<PathBuf>,
+
+    /// Processor and system of the linker, as in `aarch64-linux`; this machine's if nothing is said
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+
+    /// Which shader, if the file has several; as often as you like
+    #[arg(long = "shader", value_name = "NAME")]
+    pub shaders: Vec<String>,
+
+    /// Make code, too, for batches in which all points have these globals in common
+    #[arg(long = "same", value_name = "GLOBAL")]
+    pub same: Vec<String>,
+
+    /// Ask for the outputs' derivatives too
+    #[arg(long)]
+    pub derivs: bool,
 
     #[command(flatten)]
     pub compile: CompileArgs,

@@ -184,7 +184,11 @@ fn json_line(value: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Outcome {
+/// Writes a file that was asked for.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Outcome {
     std::fs::write(path, bytes)
         .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))
 }

@@ -3,6 +3,7 @@
 
 #![expect(unreachable_pub, reason = "nothing is outside of a binary")]
 
+mod aot;
 mod args;
 mod bench;
 mod check;
@@ -67,6 +68,7 @@ fn execute(cli: Cli) -> Outcome {
         Command::Info(args) => info::info(args),
         Command::Emit(args) => emit::emit(args),
         Command::Image(args) => image::image(args),
+        Command::Aot(args) => aot::aot(args),
         Command::Bench(args) => bench::bench(args),
     }
 }

@@ -29,7 +29,7 @@ mod waiting;
 
 use crate::bytecode::Bytecode;
 use crate::leaving;
-use crate::native::{self, Translator};
+use crate::native::{self, Translator, Unit};
 use crate::point::{FloatMode, Outcome, Parked};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_ir::types::{Direction, Scalar};
@@ -413,6 +413,14 @@ impl BatchMachine {
     pub fn memory(&self) -> usize {
         size_of::<BatchMachine>() + self.chunk.heap() + size_of_val(&self.output_types[..])
     }
+}
+
+/// What a native backend is given of a program, for any processor. `uniform` is as in [`BatchOptions`].
+pub fn units(program: &Bytecode, uniform: &[bool]) -> Vec<Unit> {
+    let mut uniform = uniform.to_vec();
+    uniform.resize(program.interface.global_words(), false);
+    // Levels differ in the routines of steps, and in nothing else.
+    load(program, Level::Baseline, &uniform, true).units
 }
 
 /// How many points a chunk has whose program has so many planes.

@@ -4,7 +4,7 @@ use super::chunk::{Chunk, Context};
 use super::group::Run;
 use super::planes::Ref;
 use super::waiting::Position;
-use crate::native::Points;
+use crate::native::{CALLEES, Points};
 use adumbra_ir::host::CANCEL_PERIOD;
 
 /// Turns of loops that points take before the engine looks after them: so often the host is asked for patience.
@@ -115,6 +115,7 @@ impl Chunk {
                 1,
                 lanes * size_of::<u32>(),
                 &raw mut points,
+                &CALLEES,
             );
         }
         let span = self.span();

@@ -5,6 +5,7 @@ use super::group::Run;
 use super::planes::Ref;
 use super::step::{Act, Step};
 use crate::bytecode::Pattern;
+use crate::native::CALLEES;
 use adumbra_ir::host::FaultKind;
 use adumbra_packs::{Routines, Test};
 use std::ptr::null_mut;
@@ -75,7 +76,8 @@ impl Chunk {
                         {
                             let runs = &self.group.some.runs;
                             let pack_bytes = self.group.lanes() * size_of::<u32>();
-                            kernel(refs, runs.as_ptr(), runs.len(), pack_bytes, null_mut());
+                            let (at, count) = (runs.as_ptr(), runs.len());
+                            kernel(refs, at, count, pack_bytes, null_mut(), &CALLEES);
                             self.at += rows as usize;
                         }
                         continue;

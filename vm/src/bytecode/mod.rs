@@ -219,6 +219,11 @@ impl Bytecode {
         &self.functions
     }
 
+    /// The name of the shader itself.
+    pub fn shader_name(&self) -> &str {
+        &self.functions[self.entry as usize].name
+    }
+
     /// The slot where an operand is found when the constants stand behind all other slots.
     pub(crate) fn place(&self, slot: Slot) -> u32 {
         slot.as_constant()

@@ -1,0 +1,279 @@
+//! Object files: written for any system's linker on any host.
+
+use super::{NONE, VERSION, fingerprint};
+use crate::target::Target;
+use adumbra_vm::native::Unit;
+use object::write::{
+    Object, Relocation, SectionId, StandardSection, Symbol, SymbolId, SymbolSection,
+};
+use object::{
+    Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind,
+    SectionKind, SymbolFlags, SymbolKind, SymbolScope,
+};
+use std::fmt;
+
+/// Code begins there, and so do tables in it.
+const CODE_ALIGN: u64 = 64;
+
+/// A processor, and the system whose linker reads the file: its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Platform {
+    target: Target,
+    format: BinaryFormat,
+    name: &'static str,
+}
+
+impl Platform {
+    /// All of them.
+    pub const ALL: [Platform; 6] = [
+        Platform::new(Target::X86_64, BinaryFormat::Elf, "x86_64-linux"),
+        Platform::new(Target::X86_64, BinaryFormat::MachO, "x86_64-macos"),
+        Platform::new(Target::X86_64, BinaryFormat::Coff, "x86_64-windows"),
+        Platform::new(Target::Aarch64, BinaryFormat::Elf, "aarch64-linux"),
+        Platform::new(Target::Aarch64, BinaryFormat::MachO, "aarch64-macos"),
+        Platform::new(Target::Aarch64, BinaryFormat::Coff, "aarch64-windows"),
+    ];
+
+    const fn new(target: Target, format: BinaryFormat, name: &'static str) -> Platform {
+        Platform {
+            target,
+            format,
+            name,
+        }
+    }
+
+    /// This host's own, if it is one.
+    pub fn host() -> Option<Platform> {
+        let format = if cfg!(target_vendor = "apple") {
+            BinaryFormat::MachO
+        } else if cfg!(windows) {
+            BinaryFormat::Coff
+        } else {
+            BinaryFormat::Elf
+        };
+        let mut all = Platform::ALL.into_iter();
+        all.find(|own| Some(own.target) == Target::host() && own.format == format)
+    }
+
+    /// The one of that name.
+    pub fn of_name(name: &str) -> Option<Platform> {
+        Platform::ALL.into_iter().find(|own| own.name == name)
+    }
+
+    /// As in `x86_64-linux`; other systems with ELF files are meant by `linux`, too.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A shader as it goes into an object.
+#[derive(Debug)]
+pub struct Shader {
+    /// The end of its C name, after `adumbra_object_`; all in a file differ.
+    pub name: String,
+    /// Serialised.
+    pub bytecode: Vec<u8>,
+    /// For each set of words of the globals that are the same for all points, the units that the machine makes then.
+    pub variants: Vec<(Vec<bool>, Vec<Unit>)>,
+}
+
+/// The code of the shader of that name is longer than its own jumps, or than an object file may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooLong(pub String);
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the code of `{}` is too long for an object file", self.0)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+/// An object file with these shaders, in order.
+///
+/// # Errors
+/// If one of them is too long.
+pub fn object<'a>(
+    platform: Platform,
+    shaders: impl Iterator<Item = &'a Shader>,
+) -> Result<Vec<u8>, TooLong> {
+    let mut writer = Writer::new(platform);
+    let mut last = "";
+    for shader in shaders {
+        last = &shader.name;
+        let written = writer.shader(shader);
+        written.ok_or_else(|| TooLong(last.to_owned()))?;
+    }
+    let bytes = writer.file.write();
+    bytes.map_err(|_| TooLong(last.to_owned()))
+}
+
+struct Writer {
+    target: Target,
+    file: Object<'static>,
+    text: SectionId,
+    constants: SectionId,
+    /// Constants with addresses.
+    tables: SectionId,
+}
+
+impl Writer {
+    fn new(platform: Platform) -> Writer {
+        let architecture = match platform.target {
+            Target::X86_64 => Architecture::X86_64,
+            Target::Aarch64 => Architecture::Aarch64,
+        };
+        let mut file = Object::new(platform.format, architecture, Endianness::Little);
+        if platform.format == BinaryFormat::Elf {
+            // Else linkers take it that the stack has to be executable.
+            file.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
+        }
+        Writer {
+            target: platform.target,
+            text: file.section_id(StandardSection::Text),
+            constants: file.section_id(StandardSection::ReadOnlyData),
+            tables: file.section_id(StandardSection::ReadOnlyDataWithRel),
+            file,
+        }
+    }
+
+    /// Nothing if its code is too long.
+    fn shader(&mut self, shader: &Shader) -> Option<()> {
+        let name = &shader.name;
+        let bytecode = self.constant(&format!("{name}.bytecode"), &shader.bytecode);
+        let mut variants = Table::default();
+        for (number, (uniform, units)) in shader.variants.iter().enumerate() {
+            let code = self.target.compile(units)?;
+            let at = self
+                .file
+                .append_section_data(self.text, &code.bytes, CODE_ALIGN);
+            let bytes = code.bytes.len() as u64;
+            let names = format!("{name}.{number}");
+            let whole = self.symbol(&format!("{names}.code"), SymbolKind::Text, self.text, at, 0);
+            let mut begins: Vec<u64> = code.entries.iter().flatten().map(|&at| at as u64).collect();
+            begins.push(bytes);
+            let mut entries = Vec::new();
+            for (unit, entry) in code.entries.iter().enumerate() {
+                entries.extend(entry.map_or(NONE, |entry| entry as u32).to_le_bytes());
+                if let Some(entry) = entry.map(|entry| entry as u64) {
+                    let end = begins.iter().find(|&&next| next > entry);
+                    let size = end.map_or(0, |end| end - entry);
+                    let kernel = format!("{names}.kernel{unit}");
+                    self.symbol(&kernel, SymbolKind::Text, self.text, at + entry, size);
+                }
+            }
+            let uniform: Vec<u8> = uniform.iter().copied().map(u8::from).collect();
+            let words = self.constant(&format!("{names}.uniform"), &uniform);
+            let entries = self.constant(&format!("{names}.entries"), &entries);
+            variants.number(fingerprint(units));
+            variants.list(words, uniform.len());
+            variants.address(whole);
+            variants.number(bytes);
+            variants.list(entries, units.len());
+        }
+        let count = shader.variants.len();
+        let variants = self.table(
+            &format!("{name}.variants"),
+            variants,
+            SymbolScope::Compilation,
+        );
+        let mut whole = Table::default();
+        whole.bytes.extend(VERSION.to_le_bytes());
+        let target = Target::ALL.iter().position(|&own| own == self.target);
+        let target = target.expect("it is one of all") as u32;
+        whole.bytes.extend(target.to_le_bytes());
+        whole.list(bytecode, shader.bytecode.len());
+        whole.list(variants, count);
+        self.table(
+            &format!("adumbra_object_{name}"),
+            whole,
+            SymbolScope::Linkage,
+        );
+        Some(())
+    }
+
+    /// Bytes that say their own address to nobody.
+    fn constant(&mut self, name: &str, bytes: &[u8]) -> SymbolId {
+        let at = self.file.append_section_data(self.constants, bytes, 8);
+        self.symbol(
+            name,
+            SymbolKind::Data,
+            self.constants,
+            at,
+            bytes.len() as u64,
+        )
+    }
+
+    fn symbol(
+        &mut self,
+        name: &str,
+        kind: SymbolKind,
+        section: SectionId,
+        at: u64,
+        size: u64,
+    ) -> SymbolId {
+        self.file.add_symbol(Symbol {
+            name: name.as_bytes().to_vec(),
+            value: at,
+            size,
+            kind,
+            scope: SymbolScope::Compilation,
+            weak: false,
+            section: SymbolSection::Section(section),
+            flags: SymbolFlags::None,
+        })
+    }
+
+    fn table(&mut self, name: &str, table: Table, scope: SymbolScope) -> SymbolId {
+        let at = self.file.append_section_data(self.tables, &table.bytes, 8);
+        for (offset, symbol) in table.addresses {
+            let relocation = Relocation {
+                offset: at + offset,
+                symbol,
+                addend: 0,
+                flags: RelocationFlags::Generic {
+                    kind: RelocationKind::Absolute,
+                    encoding: RelocationEncoding::Generic,
+                    size: 64,
+                },
+            };
+            let added = self.file.add_relocation(self.tables, relocation);
+            added.expect("every format knows addresses of 64 bits");
+        }
+        let size = table.bytes.len() as u64;
+        let id = self.symbol(name, SymbolKind::Data, self.tables, at, size);
+        self.file.symbol_mut(id).scope = scope;
+        id
+    }
+}
+
+/// Numbers and addresses, eight bytes each.
+#[derive(Default)]
+struct Table {
+    bytes: Vec<u8>,
+    /// Where addresses of symbols go.
+    addresses: Vec<(u64, SymbolId)>,
+}
+
+impl Table {
+    fn number(&mut self, number: u64) {
+        self.bytes.extend(number.to_le_bytes());
+    }
+
+    fn address(&mut self, symbol: SymbolId) {
+        self.addresses.push((self.bytes.len() as u64, symbol));
+        self.number(0);
+    }
+
+    /// Where something begins, and how many of it there are.
+    fn list(&mut self, first: SymbolId, count: usize) {
+        self.address(first);
+        self.number(count as u64);
+    }
+}

@@ -1,0 +1,47 @@
+//! The processors that code can be written for, on any host.
+
+use crate::a64::A64;
+use crate::emit::{Code, compile};
+use crate::x64::X64;
+use adumbra_vm::native::Unit;
+
+/// A processor that code can be written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// x86-64 with AVX2 and FMA.
+    X86_64,
+    /// aarch64 with NEON.
+    Aarch64,
+}
+
+impl Target {
+    /// All of them.
+    pub const ALL: [Target; 2] = [Target::X86_64, Target::Aarch64];
+
+    /// This host's own, if it is one.
+    pub const fn host() -> Option<Target> {
+        if cfg!(target_arch = "x86_64") {
+            Some(Target::X86_64)
+        } else if cfg!(target_arch = "aarch64") {
+            Some(Target::Aarch64)
+        } else {
+            None
+        }
+    }
+
+    /// `x86_64` or `aarch64`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Target::X86_64 => "x86_64",
+            Target::Aarch64 => "aarch64",
+        }
+    }
+
+    /// The code of units; nothing if it is too long for its own jumps.
+    pub(crate) fn compile(self, units: &[Unit]) -> Option<Code> {
+        match self {
+            Target::X86_64 => compile::<X64>(units),
+            Target::Aarch64 => compile::<A64>(units),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Shaders that were compiled ahead of time: the example is linked and shows what the facade shows; headers are C and C++; the linker's code is what runs.
+
+use crate::compilers::{Language, Library, compiler, link, project, room, scratch};
+use adumbra::{
+    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, GlobalsLayout, Host, Instance, ObjectFile,
+    ObjectShader, Options, Part, Platform, Program, SampleRequest, Sampled, Sources, Tier, Type,
+};
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+const POINTS: usize = 100;
+
+fn compiled(text: &str, layout: GlobalsLayout) -> Arc<Program> {
+    let options = Options {
+        output_derivatives: true,
+        ..Options::default()
+    };
+    let compiler = Compiler::new(layout).with_options(options);
+    compiler.compile(&Sources::new("object.adu", text)).unwrap()
+}
+
+fn layout() -> GlobalsLayout {
+    let layout = GlobalsLayout::new().with("uv", Type::Vector(2)).unwrap();
+    layout.with("time", Type::FLOAT).unwrap()
+}
+
+fn ripple() -> Arc<Program> {
+    let text = std::fs::read_to_string(project("examples/aot/ripple.adu")).unwrap();
+    compiled(&text, layout())
+}
+
+/// The object and the header of a program, in a folder.
+fn write(folder: &Path, program: &Arc<Program>, same: &[&str]) -> PathBuf {
+    let platform = Platform::host().expect("objects are made for this host");
+    let mut file = ObjectFile::new(platform);
+    let same: Vec<String> = same.iter().map(|&name| name.to_owned()).collect();
+    file.add(program.name(), program, &same).unwrap();
+    let header = format!("{}.h", program.name());
+    std::fs::write(folder.join(&header), file.header(&header)).unwrap();
+    let object = folder.join(program.name()).with_extension("o");
+    std::fs::write(&object, file.to_bytes().unwrap()).unwrap();
+    object
+}
+
+/// The texture of the example, written once more.
+struct Footprint;
+
+impl Host for Footprint {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        Sampled::Ready([request.u, request.dudx, request.dvdy, 1.0])
+    }
+}
+
+/// What the points of the example show: value, ddx and ddy of each scalar.
+fn shown(program: &Arc<Program>, tier: Tier) -> Vec<[[f32; 4]; 3]> {
+    let mut instance = Instance::new(program);
+    instance.set("rings", 9.0_f32).unwrap();
+    let mut globals = BatchGlobals::new(program.globals());
+    let u: Vec<f32> = (0..POINTS).map(|i| i as f32 / POINTS as f32).collect();
+    let v = [0.25_f32; POINTS];
+    globals.plane("uv", Part::Value, 0, &u, 1).unwrap();
+    globals.plane("uv", Part::Value, 1, &v, 1).unwrap();
+    let steps = [[1.0 / POINTS as f32, 0.0], [0.0, 0.01_f32]];
+    globals.same_part("uv", Part::Ddx, steps[0]).unwrap();
+    globals.same_part("uv", Part::Ddy, steps[1]).unwrap();
+    globals.same_part("time", Part::Value, 0.5_f32).unwrap();
+    let setup = BatchSetup {
+        tier,
+        ..BatchSetup::default()
+    };
+    let mut evaluator = BatchEvaluator::with(&instance, &setup).unwrap();
+    evaluator.evaluate(&globals, 0, POINTS, &mut Footprint);
+    let mut all = vec![[[0.0; 4]; 3]; POINTS];
+    for (number, part) in [Part::Value, Part::Ddx, Part::Ddy].into_iter().enumerate() {
+        let mut plane = vec![[0.0_f32; 3]; POINTS];
+        evaluator.copy("c", part, 0, &mut plane, 1).unwrap();
+        let mut heights = vec![0.0_f32; POINTS];
+        evaluator.copy("height", part, 0, &mut heights, 1).unwrap();
+        for (point, all) in all.iter_mut().enumerate() {
+            let [r, g, b] = plane[point];
+            all[number] = [r, g, b, heights[point]];
+        }
+    }
+    all
+}
+
+#[test]
+fn the_example_shows_what_the_facade_shows() {
+    let folder = scratch("aot_example");
+    let program = ripple();
+    let object = write(&folder, &program, &[]);
+    let expected = shown(&program, Tier::Interpreter);
+    for library in [Library::Static, Library::Shared] {
+        let source = project("examples/aot/host.c");
+        let name = format!("host_{library:?}");
+        let host = link(Language::C, &[&source, &object], &folder, &name, library);
+        let Some(host) = host else { continue };
+        let said = Command::new(host).output().expect("the example starts");
+        let errors = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success(), "{errors}");
+        let said = String::from_utf8(said.stdout).expect("UTF-8");
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines.len(), 1 + POINTS, "{said}");
+        for (line, expected) in lines[1..].iter().zip(&expected) {
+            let numbers = line.split_whitespace().skip(1);
+            let found: Vec<u32> = numbers
+                .map(|number| number.parse::<f32>().expect("a number").to_bits())
+                .collect();
+            let expected: Vec<u32> = expected.iter().flatten().map(|x| x.to_bits()).collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+/// Shaders with all that a header speaks of, and with nothing of it.
+#[test]
+fn headers_are_c_and_cpp() {
+    let everything = "struct hit { float t; int id; };\n\
+        struct nested { hit first; float3x3 frame; bool is; };\n\
+        texture2d paint; texture2d wood; shader_resource table;\n\
+        shader everything(float class, nested typename[2], out hit h, out float4x4 double, out uint n[3], out closure union)\n\
+        { double = float4x4(global_value<new>); n[1] = 7u; h.t = texture2d_sample<paint>(0.1, 0.2).x + texture2d_sample<wood>(class, 0.2).x;\n\
+          union = make_closure<diffuse>(global_value<normal>) + make_closure<measured>(table); }";
+    let layout = GlobalsLayout::new()
+        .with("new", Type::FLOAT)
+        .and_then(|layout| layout.with("normal", Type::Vector(3)))
+        .and_then(|layout| layout.with("long", Type::Matrix(3)))
+        .unwrap();
+    let folder = scratch("aot_headers");
+    let nothing = "shader nothing() {}";
+    let programs = [(everything, layout), (nothing, GlobalsLayout::new())];
+    for (text, layout) in programs {
+        let program = compiled(text, layout);
+        write(&folder, &program, &[]);
+        for language in [Language::C, Language::Cpp] {
+            let Some(compiler) = compiler(language) else {
+                continue;
+            };
+            let source = folder.join(program.name()).with_extension(match language {
+                Language::C => "c",
+                Language::Cpp => "cpp",
+            });
+            let include = format!("#include \"{}.h\"\n", program.name());
+            // Twice, so that it has to know that it was read.
+            std::fs::write(&source, include.repeat(2)).unwrap();
+            let mut command = compiler.to_command();
+            command.args(language.strict()).arg("-Wno-unused-function");
+            command.arg("-fsyntax-only").arg("-I").arg(&folder);
+            command.arg("-I").arg(room().join("include")).arg(&source);
+            let said = command.output().expect("the compiler starts");
+            let errors = String::from_utf8_lossy(&said.stderr);
+            assert!(said.status.success(), "{language:?}: {errors}");
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// The shader in a shared library that is made of an object alone: it asks the linker for nothing. Nothing without a compiler.
+fn loaded(folder: &Path, object: &Path, name: &str) -> Option<&'static ObjectShader> {
+    const NOW: c_int = 2;
+    let library = folder.join(format!("lib{name}.so"));
+    let mut command = compiler(Language::C)?.to_command();
+    command.args(["-shared", "-nostdlib", "-Wl,-z,text", "-Wl,-z,defs"]);
+    let said = command.arg(object).arg("-o").arg(&library).output();
+    let said = said.expect("the compiler starts");
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert!(said.status.success() && errors.is_empty(), "{errors}");
+    let text = |text: String| CString::new(text).unwrap();
+    let file = text(library.to_str().expect("UTF-8").to_owned());
+    let symbol = text(format!("adumbra_object_{name}"));
+    // SAFETY: both are texts; the library is an object file of this version, and is never closed.
+    unsafe {
+        let library = dlopen(file.as_ptr(), NOW);
+        assert!(!library.is_null());
+        let shader = dlsym(library, symbol.as_ptr()).cast::<ObjectShader>();
+        Some(shader.as_ref().expect("the symbol is there"))
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn linked_code_is_what_runs() {
+    let folder = scratch("aot_linked");
+    let program = ripple();
+    let object = write(&folder, &program, &[]);
+    let Some(shader) = loaded(&folder, &object, "ripple") else {
+        return;
+    };
+    let linked = Program::from_object(shader).unwrap();
+    assert_eq!(linked.name(), "ripple");
+    let expected = shown(&program, Tier::Interpreter);
+    assert_eq!(shown(&linked, Tier::Interpreter), expected);
+    if !Tier::Native.is_available() {
+        return;
+    }
+    assert_eq!(shown(&linked, Tier::Native), expected);
+    let setup = |same: &[&str]| BatchSetup {
+        tier: Tier::Native,
+        uniform: same.iter().map(|&name| name.to_owned()).collect(),
+        ..BatchSetup::default()
+    };
+    let made = |same: &[&str]| {
+        let evaluator = BatchEvaluator::with(&Instance::new(&linked), &setup(same)).unwrap();
+        let native = evaluator.stats().native.expect("it is native");
+        assert!(native.linked_bytes > 0);
+        native.code_bytes
+    };
+    assert_eq!(made(&[]), 0, "all was compiled before");
+    // The object has no code for this set.
+    assert!(made(&["time"]) > 0);
+}

@@ -1,0 +1,72 @@
+//! `adumbra aot FILE… -o OUT.o --header OUT.h`: shaders compiled ahead of time, for a linker.
+
+use crate::args::AotArgs;
+use crate::load::{Wanted, load};
+use crate::outcome::{Failure, Outcome};
+use crate::report::{self, Format};
+use crate::setup::Setup;
+use adumbra::{ObjectFile, Platform};
+use std::path::Path;
+
+/// # Errors
+/// If a file is at fault, or the options are, or a file cannot be written.
+pub fn aot(args: AotArgs) -> Outcome {
+    if args.files.len() > 1 && !args.shaders.is_empty() {
+        return Err(Failure::usage(
+            "--shader chooses among the shaders of one file; several are given",
+        ));
+    }
+    let mut file = ObjectFile::new(platform(args.target.as_deref())?);
+    let setup = Setup::new(&args.compile)?;
+    let names: Vec<Option<&str>> = match &args.shaders[..] {
+        [] => vec![None],
+        names => names.iter().map(|name| Some(&**name)).collect(),
+    };
+    for path in &args.files {
+        for &shader in &names {
+            let wanted = Wanted {
+                file: path,
+                group: false,
+                shader,
+                derivs: args.derivs,
+                is_evaluated: false,
+                format: Format::of(false),
+                compile: &args.compile,
+            };
+            let (program, _) = load(&wanted, &setup)?;
+            let added = file.add(program.name(), &program, &args.same);
+            added.map_err(Failure::usage)?;
+            if args.compile.stats {
+                report::stats(&program.stats(), Format::of(false));
+            }
+        }
+    }
+    let bytes = file.to_bytes().map_err(Failure::usage)?;
+    crate::emit::write(&args.output, &bytes)?;
+    match &args.header {
+        Some(path) => crate::emit::write(path, file.header(&name(path)).as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// The name of a file without its folders.
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// The one that is asked for, or this host's.
+fn platform(name: Option<&str>) -> Outcome<Platform> {
+    let all = || Platform::ALL.map(Platform::name).join(", ");
+    match name {
+        Some(name) => Platform::of_name(name).ok_or_else(|| {
+            Failure::usage(format!(
+                "no objects are made for `{name}`; there are {}",
+                all()
+            ))
+        }),
+        None => Platform::host().ok_or_else(|| {
+            Failure::usage(format!("say by --target what the object is for: {}", all()))
+        }),
+    }
+}

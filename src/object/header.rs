@@ -1,0 +1,276 @@
+//! The header for C and C++ of an object file.
+
+use crate::program::Program;
+use adumbra_ir::{Scalar, Type};
+use std::fmt::Write;
+
+/// Names of members that C, C++ or their headers keep for themselves, and the language does not: they get a `_` behind them.
+const KEPT: [&str; 63] = [
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "catch",
+    "char",
+    "class",
+    "compl",
+    "const_cast",
+    "constexpr",
+    "decltype",
+    "delete",
+    "double",
+    "dynamic_cast",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "friend",
+    "goto",
+    "I",
+    "inline",
+    "int16_t",
+    "int32_t",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "restrict",
+    "short",
+    "signed",
+    "sizeof",
+    "static_assert",
+    "static_cast",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unsigned",
+    "virtual",
+    "volatile",
+    "wchar_t",
+];
+
+/// The words behind a name that say how large it is.
+fn dimensions(ty: &Type) -> String {
+    match ty {
+        Type::Vector(n) => format!("[{n}]"),
+        Type::Matrix(n) => format!("[{n}][{n}]"),
+        Type::Array(element, count) => format!("[{count}]{}", dimensions(element)),
+        Type::Scalar(_) | Type::Struct(_) => String::new(),
+    }
+}
+
+/// The type that a name is declared with, `indent` spaces from the left.
+fn base(ty: &Type, indent: usize) -> String {
+    match ty {
+        Type::Scalar(Scalar::F32) | Type::Vector(_) | Type::Matrix(_) => "float".to_owned(),
+        Type::Scalar(Scalar::I32) => "int32_t".to_owned(),
+        Type::Scalar(_) => "uint32_t".to_owned(),
+        Type::Array(element, _) => base(element, indent),
+        Type::Struct(own) => {
+            let members = own.members.iter().map(|(name, ty)| (&**name, ty));
+            let members = self::members(members, "", indent + 4);
+            format!("struct {{\n{members}{:indent$}}}", "")
+        }
+    }
+}
+
+/// Members of a struct, a line each or more.
+fn members<'a>(
+    all: impl IntoIterator<Item = (&'a str, &'a Type)>,
+    parts: &str,
+    indent: usize,
+) -> String {
+    let mut text = String::new();
+    // An array of none has no room, and C has no arrays of none.
+    for (name, ty) in all.into_iter().filter(|(_, ty)| ty.scalar_count() > 0) {
+        let (base, name, dimensions) = (base(ty, indent), member(name), dimensions(ty));
+        let _ = writeln!(text, "{:indent$}{base} {name}{parts}{dimensions};", "");
+    }
+    text
+}
+
+/// A name that may be a member's.
+fn member(name: &str) -> String {
+    match KEPT.contains(&name) {
+        true => format!("{name}_"),
+        false => name.to_owned(),
+    }
+}
+
+/// A struct, and that it has so many words; nothing of one without any.
+fn declare(to: &mut String, name: &str, what: &str, members: &str, words: usize) {
+    if words == 0 {
+        return;
+    }
+    let bytes = 4 * words;
+    let _ = write!(
+        to,
+        "\n/* {what} */\ntypedef struct {name} {{\n{members}}} {name};\n\
+         typedef char {name}_is_as_large[sizeof({name}) == {bytes} ? 1 : -1];\n"
+    );
+}
+
+/// Numbers by name.
+fn numbers<'a>(to: &mut String, prefix: &str, what: &str, names: impl Iterator<Item = &'a str>) {
+    let mut lines = String::new();
+    for (number, name) in names.enumerate() {
+        let _ = writeln!(lines, "    {prefix}_{name} = {number},");
+    }
+    if !lines.is_empty() {
+        let _ = write!(to, "\n/* {what} */\nenum {{\n{lines}}};\n");
+    }
+}
+
+/// The header of these shaders, by their names in C.
+pub(super) fn header<'a>(
+    file: &str,
+    shaders: impl Iterator<Item = (&'a str, &'a Program)>,
+) -> String {
+    let is_of_names = |c: char| c.is_ascii_alphanumeric();
+    let guard = file.to_ascii_uppercase().replace(|c| !is_of_names(c), "_");
+    let guard = format!("ADUMBRA_OBJECT_{guard}");
+    let mut text = format!(
+        "/* {}: shaders compiled ahead of time, as `adumbra aot` writes them. */\n\n\
+         #ifndef {guard}\n#define {guard}\n\n#include \"adumbra.h\"\n\n\
+         #ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+        // Whatever the name, it ends no comment.
+        file.replace("*/", "* /")
+    );
+    for (name, program) in shaders {
+        shader(&mut text, name, program);
+    }
+    text.push_str("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    text
+}
+
+fn shader(to: &mut String, name: &str, program: &Program) {
+    let _ = write!(
+        to,
+        "\n/* The shader {name}, for adumbra_program_from_object. */\n\
+         extern const AdumbraObjectShader adumbra_object_{name};\n"
+    );
+    if !program.inputs().is_empty() {
+        let _ = write!(to, "\n/* Its parameters, for adumbra_instance_set:\n");
+        for input in program.inputs() {
+            let _ = writeln!(to, " *   {} {}", input.ty, input.name);
+        }
+        to.push_str(" */\n");
+    }
+    let layout = program.globals();
+    let globals = layout.members().iter().map(|own| (own.name(), own.ty()));
+    declare(
+        to,
+        &format!("{name}_globals"),
+        "What the host knows of a point: of each the value, its change towards the next pixel along x, and that along y.",
+        &members(globals, "[3]", 4),
+        layout.size() / 4,
+    );
+    let outputs = || program.outputs().iter().map(|own| (&*own.name, &own.ty));
+    let words = outputs().map(|(_, ty)| ty.scalar_count()).sum();
+    declare(
+        to,
+        &format!("{name}_outputs"),
+        "What comes out, or how it changes along x or y. Closures are numbers to read their trees by.",
+        &members(outputs(), "", 4),
+        words,
+    );
+    let prefix = |of: &str| format!("{name}_{of}");
+    let textures = program.textures().iter().map(|name| &**name);
+    numbers(
+        to,
+        &prefix("texture"),
+        "Textures, as requests name them.",
+        textures,
+    );
+    let resources = program.resources().iter().map(|name| &**name);
+    numbers(
+        to,
+        &prefix("resource"),
+        "Resources, as closures name them.",
+        resources,
+    );
+    let shapes = program.closures().iter();
+    let names = shapes.clone().map(|shape| &*shape.name);
+    numbers(
+        to,
+        &prefix("closure"),
+        "Closures, by the shape of a leaf.",
+        names,
+    );
+    for shape in shapes {
+        let mut each = String::new();
+        for (number, ty) in shape.params.iter().enumerate() {
+            each += &members([(&*format!("argument{number}"), ty)], "", 4);
+        }
+        let words = shape.params.iter().map(Type::scalar_count).sum();
+        let own = format!("{name}_closure_{}_arguments", shape.name);
+        declare(to, &own, "The arguments of such a leaf.", &each, words);
+    }
+    functions(to, name, layout.size(), words);
+}
+
+/// What evaluates the shader: of globals with so many bytes, and outputs with so many words.
+fn functions(to: &mut String, name: &str, bytes: usize, words: usize) {
+    let (globals, given) = match bytes {
+        0 => (String::new(), "NULL"),
+        _ => (format!("const {name}_globals *globals, "), "globals"),
+    };
+    let (parameter, read) = match words {
+        0 => (String::new(), String::new()),
+        _ => (
+            format!(", {name}_outputs *outputs"),
+            format!(
+                "    for (part = 0; status == ADUMBRA_STATUS_OK && outputs != NULL && part < 3; part++)\n        \
+                 status = adumbra_evaluator_read(evaluator, part, 0, {words}, &outputs[part]);\n"
+            ),
+        ),
+    };
+    let part = if words == 0 {
+        ""
+    } else {
+        "    uint32_t part;\n"
+    };
+    let _ = write!(
+        to,
+        "\n/* Evaluates one point. The outputs are three: values, changes along x, and along y; or NULL. So may be host and outcome. */\n\
+         static inline AdumbraStatus {name}_point(AdumbraEvaluator *evaluator, {globals}const AdumbraHost *host, AdumbraOutcome *outcome{parameter})\n\
+         {{\n{part}    AdumbraStatus status = adumbra_evaluator_evaluate(evaluator, {given}, {bytes}, host, outcome);\n{read}    return status;\n}}\n"
+    );
+    if words == 0 {
+        return;
+    }
+    let _ = write!(
+        to,
+        "\n/* What came out of so many points of the last evaluation: values, changes along x, along y; each may be NULL. */\n\
+         static inline AdumbraStatus {name}_batch_outputs(const AdumbraBatchEvaluator *evaluator, size_t points, {name}_outputs *values, {name}_outputs *ddx, {name}_outputs *ddy)\n\
+         {{\n    {name}_outputs *const parts[3] = {{values, ddx, ddy}};\n    AdumbraStatus status = ADUMBRA_STATUS_OK;\n    size_t scalar;\n    uint32_t part;\n    \
+         for (part = 0; part < 3; part++)\n        for (scalar = 0; status == ADUMBRA_STATUS_OK && parts[part] != NULL && points > 0 && scalar < {words}; scalar++)\n            \
+         status = adumbra_batch_evaluator_copy(evaluator, part, scalar, (float *)parts[part] + scalar, points * {words} - scalar, {words});\n    return status;\n}}\n\
+         \n/* Evaluates points `first` to `first + points` of a batch, no more than the evaluator's width. The outputs begin with the first of these. */\n\
+         static inline AdumbraStatus {name}_batch(AdumbraBatchEvaluator *evaluator, const AdumbraBatchGlobals *globals, size_t first, size_t points, const AdumbraHost *host, {name}_outputs *values, {name}_outputs *ddx, {name}_outputs *ddy)\n\
+         {{\n    AdumbraStatus status = adumbra_batch_evaluator_evaluate(evaluator, globals, first, points, NULL, host);\n    \
+         return status == ADUMBRA_STATUS_OK ? {name}_batch_outputs(evaluator, points, values, ddx, ddy) : status;\n}}\n"
+    );
+}

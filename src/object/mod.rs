@@ -1,0 +1,125 @@
+//! Shaders compiled ahead of time: an object file for a linker, and the C header that goes with it.
+
+mod header;
+
+use crate::batch::uniform;
+use crate::program::Program;
+use adumbra_aot::{Platform, Shader, TooLong, object};
+use adumbra_vm::{FloatMode, units};
+use std::fmt;
+use std::sync::Arc;
+
+/// Shaders on their way into one object file. It has their bytecode and the machine code of their batches; a program that the linker makes of it and
+/// of Adumbra's library compiles nothing, and needs no memory that is written and executed.
+///
+/// ```
+/// use adumbra::*;
+/// let layout = GlobalsLayout::new().with("uv", Type::Vector(2))?;
+/// let text = "shader wave(float height = 1.0, out float o) { o = height * sin(10.0 * global_value<uv>.x); }";
+/// let program = Compiler::new(layout).compile(&Sources::new("wave.adu", text))?;
+///
+/// let platform = Platform::of_name("aarch64-linux").unwrap();
+/// let mut file = ObjectFile::new(platform);
+/// file.add("wave", &program, &[])?;
+/// assert!(file.to_bytes()?.starts_with(b"\x7fELF"));
+/// assert!(file.header("wave.h").contains("extern const AdumbraObjectShader adumbra_object_wave;"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ObjectFile {
+    platform: Platform,
+    shaders: Vec<(Arc<Program>, Shader)>,
+}
+
+/// Why a shader cannot go into an object file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CannotAdd {
+    /// C knows no such name: it has letters, digits and `_`, and begins with no digit.
+    Name(String),
+    /// There is a shader of that name already.
+    Twice(String),
+    /// The program has no global of that name.
+    Global(String),
+}
+
+impl fmt::Display for CannotAdd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CannotAdd::Name(name) => write!(
+                f,
+                "`{name}` is no name in C: letters, digits and `_` make one, and no digit begins it"
+            ),
+            CannotAdd::Twice(name) => write!(f, "there are two shaders `{name}`"),
+            CannotAdd::Global(name) => write!(f, "there is no global `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for CannotAdd {}
+
+impl ObjectFile {
+    /// One without shaders.
+    pub fn new(platform: Platform) -> ObjectFile {
+        ObjectFile {
+            platform,
+            shaders: Vec::new(),
+        }
+    }
+
+    /// Adds a shader, whose C variable becomes `adumbra_object_NAME`. There is code for batches whose globals all differ from point to point, and for
+    /// those that say as [`BatchSetup::uniform`](crate::BatchSetup::uniform) does that these are the same; others are compiled when they run, or interpreted.
+    ///
+    /// # Errors
+    /// If the name serves in no header, or the program has no such global.
+    pub fn add(
+        &mut self,
+        name: &str,
+        program: &Arc<Program>,
+        same: &[String],
+    ) -> Result<(), CannotAdd> {
+        let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if !name.starts_with(begins) || !name.chars().all(rest) {
+            return Err(CannotAdd::Name(name.to_owned()));
+        }
+        if self.shaders.iter().any(|(_, own)| own.name == name) {
+            return Err(CannotAdd::Twice(name.to_owned()));
+        }
+        let layout = program.globals();
+        let strange = same.iter().find(|name| layout.member(name).is_none());
+        if let Some(strange) = strange {
+            return Err(CannotAdd::Global(strange.clone()));
+        }
+        // Units have constants worked out.
+        let _mode = FloatMode::enter();
+        let mut sets = vec![uniform(layout, &[]), uniform(layout, same)];
+        sets.dedup();
+        let variant = |set: Vec<bool>| {
+            let units = units(program.bytecode(), &set);
+            (set, units)
+        };
+        let shader = Shader {
+            name: name.to_owned(),
+            bytecode: program.to_bytecode(),
+            variants: sets.into_iter().map(variant).collect(),
+        };
+        self.shaders.push((program.clone(), shader));
+        Ok(())
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// If the code of a shader is longer than object files or its own jumps allow.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, TooLong> {
+        let _mode = FloatMode::enter();
+        object(self.platform, self.shaders.iter().map(|(_, shader)| shader))
+    }
+
+    /// The header for C and C++ that goes with it, which will stand in a file of that name: for each shader its globals, outputs, textures, closures and
+    /// resources, and functions that evaluate points and batches. It includes `adumbra.h`.
+    pub fn header(&self, file: &str) -> String {
+        let shaders = self.shaders.iter().map(|(own, it)| (&*it.name, &**own));
+        header::header(file, shaders)
+    }
+}
