@@ -33,21 +33,19 @@ impl Places {
         self.of[id as usize * self.flight + vector]
     }
 
-    /// Finds places for the nodes that are live, given so many registers. Stores stand in the order in which they are done.
-    pub(crate) fn find(
-        graph: &Graph,
-        live: &[bool],
-        stores: &[Store],
-        flight: usize,
-        registers: u8,
-    ) -> Places {
-        let last = last_uses(graph, live, stores);
+    /// Whether a node is computed: somebody wants it, and it is no constant in memory.
+    pub(crate) fn has(&self, id: Id) -> bool {
+        self.at(id, 0) != Place::Nowhere
+    }
+
+    /// Finds places for the nodes that somebody wants, given so many registers. Stores stand in the order in which they are done.
+    pub(crate) fn find(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
+        let last = last_uses(graph, stores);
         let mut finder = Finder {
             free: (0..registers).rev().collect(),
             free_slots: Vec::new(),
-            held: vec![None; registers as usize],
-            last: &last,
-            is_gone: vec![false; graph.nodes.len()],
+            held: vec![Held::default(); registers as usize],
+            last,
             places: Places {
                 of: vec![Place::Nowhere; graph.nodes.len() * flight],
                 flight,
@@ -59,11 +57,9 @@ impl Places {
         // Operands that nobody wants behind the node.
         let mut ends: Vec<Id> = Vec::new();
         for (id, &node) in (0..).zip(&graph.nodes) {
-            if live[id as usize] {
-                ends.clear();
+            if finder.last[id as usize] != NEVER {
                 graph.each_operand(node, |operand| {
-                    if last[operand as usize] == id && !finder.is_gone[operand as usize] {
-                        finder.is_gone[operand as usize] = true;
+                    if finder.ends(operand, id) {
                         ends.push(operand);
                     }
                 });
@@ -80,10 +76,10 @@ impl Places {
                         ends.iter().for_each(|&end| finder.free(end, vector, id));
                     }
                 }
+                ends.clear();
             }
             while let Some(store) = stores.next_if(|store| store.behind == id) {
-                let is_gone = &mut finder.is_gone[store.value as usize];
-                if last[store.value as usize] == id && !std::mem::replace(is_gone, true) {
+                if finder.ends(store.value, id) {
                     (0..flight).for_each(|vector| finder.free(store.value, vector, id));
                 }
             }
@@ -92,61 +88,87 @@ impl Places {
     }
 }
 
-/// For each node the last one that wants it, or behind which it is stored.
-fn last_uses(graph: &Graph, live: &[bool], stores: &[Store]) -> Vec<Id> {
-    let mut last: Vec<Id> = (0..graph.nodes.len() as Id).collect();
-    for (id, &node) in graph.nodes.iter().enumerate() {
-        if live[id] {
-            graph.each_operand(node, |operand| last[operand as usize] = id as Id);
+/// When a node is wanted last that nobody wants, or nobody any more.
+const NEVER: Id = Id::MAX;
+
+/// For each node the last one that wants it, or behind which it is stored. Only what is wanted itself wants others.
+fn last_uses(graph: &Graph, stores: &[Store]) -> Vec<Id> {
+    let mut last = vec![NEVER; graph.nodes.len()];
+    // Backwards, so that the first use that is met is the last one.
+    let mut stores = stores.iter().rev().peekable();
+    for (id, &node) in (0..last.len() as Id).zip(&graph.nodes).rev() {
+        while let Some(store) = stores.next_if(|store| store.behind == id) {
+            meet(&mut last, store.value, id);
         }
-    }
-    for store in stores {
-        let last = &mut last[store.value as usize];
-        *last = (*last).max(store.behind);
+        if last[id as usize] != NEVER {
+            graph.each_operand(node, |operand| meet(&mut last, operand, id));
+        }
     }
     last
 }
 
-struct Finder<'g> {
+/// A node is wanted there.
+fn meet(last: &mut [Id], node: Id, at: Id) {
+    let last = &mut last[node as usize];
+    if *last == NEVER {
+        *last = at;
+    }
+}
+
+/// What a register holds.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// An index among the places.
+    value: usize,
+    /// When that is wanted last.
+    last: Id,
+}
+
+struct Finder {
     free: Vec<u8>,
     /// Slots that are free, each with the node behind which it is.
     free_slots: Vec<(u32, Id)>,
-    /// What each register holds: an index among the places.
-    held: Vec<Option<usize>>,
-    last: &'g [Id],
-    /// Whether nobody wants a node any more.
-    is_gone: Vec<bool>,
+    /// Those that are free may hold anything.
+    held: Vec<Held>,
+    last: Vec<Id>,
     places: Places,
 }
 
-impl Finder<'_> {
-    fn id(&self, value: usize) -> usize {
-        value / self.places.flight
+impl Finder {
+    /// Whether nobody wants a value behind this node. It is said once.
+    fn ends(&mut self, value: Id, at: Id) -> bool {
+        let last = &mut self.last[value as usize];
+        let ends = *last == at;
+        if ends {
+            *last = NEVER;
+        }
+        ends
     }
 
     fn place(&mut self, id: Id, vector: usize) {
-        let value = id as usize * self.places.flight + vector;
+        let flight = self.places.flight;
+        let own = Held {
+            value: id as usize * flight + vector,
+            last: self.last[id as usize],
+        };
         let register = match self.free.pop() {
             Some(register) => register,
             None => {
-                let held = |register: usize| self.held[register].expect("no register is free");
-                let wanted = |register: &usize| self.last[self.id(held(*register))];
-                let longest = (0..self.held.len()).max_by_key(wanted);
-                let register = longest.expect("there are registers");
-                let evicted = held(register);
-                if self.last[self.id(evicted)] <= self.last[id as usize] {
-                    self.places.of[value] = self.slot(id);
+                let wanted_longest = self.held.iter().zip(0..).max_by_key(|(held, _)| held.last);
+                let (&held, register) = wanted_longest.expect("there are registers");
+                if held.last <= own.last {
+                    self.places.of[own.value] = self.slot(id);
                     return;
                 }
                 // It is in the frame from the beginning.
-                let since = self.id(evicted) as Id;
-                self.places.of[evicted] = self.slot(since);
-                register as u8
+                let since = (held.value / flight) as Id;
+                self.places.of[held.value] = self.slot(since);
+                register
             }
         };
-        self.held[register as usize] = Some(value);
+        self.held[register as usize] = own;
         self.places.registers |= 1 << register;
-        self.places.of[value] = Place::Register(register);
+        self.places.of[own.value] = Place::Register(register);
     }
 
     /// A slot that was free at a node, and has been since.
@@ -162,13 +184,9 @@ impl Finder<'_> {
     }
 
     fn free(&mut self, id: Id, vector: usize, behind: Id) {
-        let value = id as usize * self.places.flight + vector;
-        match self.places.of[value] {
+        match self.places.of[id as usize * self.places.flight + vector] {
             Place::Nowhere => {}
-            Place::Register(register) => {
-                self.held[register as usize] = None;
-                self.free.push(register);
-            }
+            Place::Register(register) => self.free.push(register),
             Place::Slot(slot) => self.free_slots.push((slot, behind)),
         }
     }
@@ -181,14 +199,13 @@ mod tests {
 
     /// Whether no two values that are wanted at once share a place.
     fn check(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
-        let live = graph.live(stores.iter().map(|store| store.value));
-        let places = Places::find(graph, &live, stores, flight, registers);
-        let last = last_uses(graph, &live, stores);
+        let places = Places::find(graph, stores, flight, registers);
+        let last = last_uses(graph, stores);
         let values = || (0..graph.nodes.len()).flat_map(|id| (0..flight).map(move |v| (id, v)));
         for (id, vector) in values() {
             for (other, other_vector) in values() {
                 let place = places.at(id as Id, vector);
-                let meets = id < other && (last[id] as usize) > other
+                let meets = id < other && last[id] != NEVER && (last[id] as usize) > other
                     || id == other && vector != other_vector;
                 if place != Place::Nowhere && meets {
                     assert_ne!(

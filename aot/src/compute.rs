@@ -56,51 +56,76 @@ pub(crate) struct Writer<'s> {
 
 /// The segments of a stretch.
 pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Computation> {
-    let accesses = Accesses::of(stretch);
+    let accesses = Accesses::of(&stretch.rows, stretch.words.len());
+    let mut is_stored = vec![false; stretch.words.len()];
+    for &word in &stretch.stored {
+        is_stored[word as usize] = true;
+    }
+    let is_live = |word: u32, row: u32| {
+        let later = accesses.is_read(word, row);
+        later.unwrap_or(is_stored[word as usize])
+    };
     let mut writer = Writer::new(&stretch.words);
     let mut segments = Vec::new();
     for (index, row) in (0..).zip(&stretch.rows) {
         writer.row(row, templates);
         if writer.graph.len() >= SEGMENT {
-            segments.push(writer.close(|word| accesses.is_live(word, index)));
+            segments.push(writer.close(|word| is_live(word, index)));
         }
     }
     let last = stretch.rows.len() as u32;
-    segments.push(writer.close(|word| accesses.is_live(word, last)));
+    segments.push(writer.close(|word| is_live(word, last)));
     segments
 }
 
-/// When the rows of a stretch read and write each word.
+/// When rows that follow one another read and write each word.
 struct Accesses {
-    /// For each word the rows in order, and whether the word is written there. What a row both reads and writes it reads first.
-    by_word: Vec<Vec<(u32, bool)>>,
-    is_stored: Vec<bool>,
+    /// The rows that access the first word in order, then those of the second; and whether the word is written there. What a row both reads and writes it
+    /// reads first.
+    rows: Vec<(u32, bool)>,
+    /// Where those of each word end.
+    ends: Vec<u32>,
 }
 
 impl Accesses {
-    fn of(stretch: &Stretch) -> Accesses {
-        let mut by_word = vec![Vec::new(); stretch.words.len()];
-        for (index, row) in (0..).zip(&stretch.rows) {
-            for operand in &row.operands[..row.what.arity()] {
-                words(operand).for_each(|word| by_word[word as usize].push((index, false)));
-            }
-            words(&row.result).for_each(|word| by_word[word as usize].push((index, true)));
+    fn of(rows: &[Computed], words: usize) -> Accesses {
+        let mut ends = vec![0; words];
+        each_access(rows, |word, _| ends[word as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            // Where those of the word begin; it moves to their end as they are put there.
+            sum += std::mem::replace(end, sum);
         }
-        let mut is_stored = vec![false; stretch.words.len()];
-        for &word in &stretch.stored {
-            is_stored[word as usize] = true;
+        let mut by_word = vec![(0, false); sum as usize];
+        each_access(rows, |word, access| {
+            let at = &mut ends[word as usize];
+            by_word[*at as usize] = access;
+            *at += 1;
+        });
+        Accesses {
+            rows: by_word,
+            ends,
         }
-        Accesses { by_word, is_stored }
     }
 
-    /// Whether somebody reads behind a row what a word holds there.
-    fn is_live(&self, word: u32, row: u32) -> bool {
-        let accesses = &self.by_word[word as usize];
+    /// Whether somebody reads behind a row what a word holds there; nothing if no row accesses it any more.
+    fn is_read(&self, word: u32, row: u32) -> Option<bool> {
+        let [start, end] = [word.checked_sub(1), Some(word)]
+            .map(|word| word.map_or(0, |word| self.ends[word as usize] as usize));
+        let accesses = &self.rows[start..end];
         let next = accesses.partition_point(|&(index, _)| index <= row);
-        match accesses.get(next) {
-            Some(&(_, is_write)) => !is_write,
-            None => self.is_stored[word as usize],
+        let (_, is_write) = accesses.get(next)?;
+        Some(!is_write)
+    }
+}
+
+/// The words that rows access, each with the row's number and whether it is written.
+fn each_access(rows: &[Computed], mut each: impl FnMut(u32, (u32, bool))) {
+    for (index, row) in (0..).zip(rows) {
+        for operand in &row.operands[..row.what.arity()] {
+            words(operand).for_each(|word| each(word, (index, false)));
         }
+        words(&row.result).for_each(|word| each(word, (index, true)));
     }
 }
 
@@ -155,7 +180,7 @@ impl<'s> Writer<'s> {
         }
         stores.sort_by_key(|store| store.behind);
         Computation {
-            graph: std::mem::take(&mut self.graph),
+            graph: self.graph.take(),
             stores,
         }
     }

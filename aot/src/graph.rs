@@ -3,14 +3,14 @@
 //! A node's operands are nodes before it, so the order of the nodes is an order to compute them in. Equal nodes are one. Nodes are simplified as they
 //! are made, by rules that change no bit but those of NaNs.
 
+use crate::seen::Seen;
 use adumbra_ir::ops::field::{Field, Lane, Word};
-use rustc_hash::FxHashMap;
 
 /// A node, by number.
 pub(crate) type Id = u32;
 
 /// What a node computes, for each lane of a vector of 32-bit words. Masks are words of all bits or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     /// The bits `a`.
     Const,
@@ -94,7 +94,7 @@ pub(crate) enum Code {
 }
 
 /// A node: a code, and its operands or numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) code: Code,
     pub(crate) a: u32,
@@ -162,7 +162,7 @@ pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
     /// Whether each is a mask.
     is_mask: Vec<bool>,
-    seen: FxHashMap<Node, Id>,
+    seen: Seen,
     /// The tables that lookups name.
     pub(crate) tables: Vec<&'static [u32]>,
     pub(crate) detours: Vec<Detour>,
@@ -178,25 +178,23 @@ impl Graph {
     }
 
     fn intern(&mut self, node: Node) -> Id {
-        let Graph {
-            nodes,
-            is_mask,
-            seen,
-            ..
-        } = self;
-        *seen.entry(node).or_insert_with(|| {
-            let masks = |ids: &[Id]| ids.iter().all(|&id| is_mask[id as usize]);
-            let is = match node.code {
-                Code::Lt | Code::Le | Code::Eq | Code::ILt | Code::IEq | Code::Active => true,
-                Code::Const => node.a == 0 || node.a == ONES,
-                Code::And | Code::Or | Code::Xor | Code::AndNot => masks(&[node.a, node.b]),
-                Code::Select => masks(&[node.b, node.c]),
-                _ => false,
-            };
-            nodes.push(node);
-            is_mask.push(is);
-            nodes.len() as Id - 1
-        })
+        let at = match self.seen.find(&node, &self.nodes) {
+            Ok(id) => return id,
+            Err(at) => at,
+        };
+        let is_mask = |id: Id| self.is_mask[id as usize];
+        let is = match node.code {
+            Code::Lt | Code::Le | Code::Eq | Code::ILt | Code::IEq | Code::Active => true,
+            Code::Const => node.a == 0 || node.a == ONES,
+            Code::And | Code::Or | Code::Xor | Code::AndNot => is_mask(node.a) && is_mask(node.b),
+            Code::Select => is_mask(node.b) && is_mask(node.c),
+            _ => false,
+        };
+        let id = self.nodes.len() as Id;
+        self.seen.put(at, id);
+        self.nodes.push(node);
+        self.is_mask.push(is);
+        id
     }
 
     /// These bits in every lane.
@@ -421,6 +419,18 @@ impl Graph {
         })
     }
 
+    /// Takes away all that was written. What comes is another graph.
+    pub(crate) fn take(&mut self) -> Graph {
+        let seen = std::mem::take(&mut self.seen).anew();
+        std::mem::replace(
+            self,
+            Graph {
+                seen,
+                ..Graph::default()
+            },
+        )
+    }
+
     /// How many nodes there are: where a detour begins.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -429,7 +439,7 @@ impl Graph {
     /// Nodes from `start` on are not to be found again: they are computed on a rare way alone.
     pub(crate) fn forget_from(&mut self, start: usize) {
         for node in &self.nodes[start..] {
-            self.seen.remove(node);
+            self.seen.forget(node, &self.nodes);
         }
     }
 
@@ -447,18 +457,6 @@ impl Graph {
             self.tables.push(table);
             self.tables.len() - 1
         }) as u32
-    }
-
-    /// For each node, whether somebody wants it: one of `wanted`, or a node that is wanted.
-    pub(crate) fn live(&self, wanted: impl IntoIterator<Item = Id>) -> Vec<bool> {
-        let mut live = vec![false; self.nodes.len()];
-        wanted.into_iter().for_each(|id| live[id as usize] = true);
-        for (id, node) in self.nodes.iter().enumerate().rev() {
-            if live[id] {
-                self.each_operand(*node, |operand| live[operand as usize] = true);
-            }
-        }
-        live
     }
 
     /// All nodes that a node needs, those of a rare way included.

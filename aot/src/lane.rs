@@ -27,6 +27,11 @@ impl Pad {
             ..Pad::default()
         }
     }
+
+    /// Takes away what was written, and the rare ways in it.
+    pub(crate) fn take(&mut self) -> (Graph, Vec<Region>) {
+        (self.graph.take(), std::mem::take(&mut self.regions))
+    }
 }
 
 /// What is computed on a rare way alone.

@@ -18,6 +18,7 @@ mod lane;
 mod machine;
 mod memory;
 mod object;
+mod seen;
 mod target;
 mod template;
 mod trace;

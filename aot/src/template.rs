@@ -8,6 +8,7 @@ use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::ops::{Op, OpVisitor};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.
 pub(crate) type Shadows = u16;
@@ -19,7 +20,9 @@ pub(crate) type Results = [Option<Id>; 3];
 #[derive(Debug)]
 struct Template {
     graph: Graph,
-    regions: Vec<Way>,
+    /// The nodes that are computed in any case: those between the rare ways.
+    usual: Vec<Range<usize>>,
+    ways: Vec<Way>,
     results: Results,
 }
 
@@ -36,8 +39,8 @@ struct Way {
 /// Rows as they were written down, and the routines for rare ways.
 #[derive(Debug)]
 pub(crate) struct Templates {
-    /// Whether the machine has instructions for conversions that saturate.
-    saturates: bool,
+    /// What rows are written down on.
+    pad: RefCell<Pad>,
     by_row: FxHashMap<(Op, Shadows), Template>,
     /// A graph with parameters, and its result.
     pub(crate) routines: Vec<(Graph, Id)>,
@@ -99,17 +102,24 @@ impl OpVisitor for Write<'_> {
 }
 
 impl Template {
-    fn new(op: Op, shadows: Shadows, saturates: bool) -> Template {
-        let pad = RefCell::new(Pad::new(saturates));
-        let results = op.visit(Write { pad: &pad, shadows });
-        let Pad { graph, regions, .. } = pad.into_inner();
+    fn new(op: Op, shadows: Shadows, pad: &RefCell<Pad>) -> Template {
+        let results = op.visit(Write { pad, shadows });
+        let (graph, regions) = pad.borrow_mut().take();
+        let mut usual = Vec::with_capacity(regions.len() + 1);
+        let mut start = 0;
+        for Region { nodes, .. } in &regions {
+            usual.push(start..nodes.start);
+            start = nodes.end;
+        }
+        usual.push(start..graph.len());
         let ways = regions.into_iter().map(|region| Way {
             inputs: inputs(&graph, &region),
             region,
             routine: None,
         });
         Template {
-            regions: ways.collect(),
+            usual,
+            ways: ways.collect(),
             results,
             graph,
         }
@@ -133,18 +143,18 @@ fn inputs(graph: &Graph, region: &Region) -> Vec<Id> {
 }
 
 /// A region as a graph of its own, whose parameters are its inputs.
-fn routine(graph: &Graph, way: &Way) -> (Graph, Id) {
+fn routine(graph: &Graph, region: &Region, inputs: &[Id]) -> (Graph, Id) {
     let mut own = Graph::default();
     own.tables.clone_from(&graph.tables);
-    let mut numbers = FxHashMap::default();
-    for (&input, number) in way.inputs.iter().zip(0..) {
-        numbers.insert(input, own.push(Code::Param, number, 0, 0));
+    let mut numbers = vec![None; graph.len()];
+    for (&input, number) in inputs.iter().zip(0..) {
+        numbers[input as usize] = Some(own.push(Code::Param, number, 0, 0));
     }
-    let of = |own: &mut Graph, numbers: &FxHashMap<Id, Id>, id: Id| match numbers.get(&id) {
-        Some(&number) => number,
+    let of = |own: &mut Graph, numbers: &[Option<Id>], id: Id| match numbers[id as usize] {
+        Some(number) => number,
         None => own.constant(graph.node(id).a),
     };
-    for id in way.region.nodes.clone() {
+    for id in region.nodes.clone() {
         let node = graph.nodes[id];
         let count = node.code.operands();
         let mut words = [node.a, node.b, node.c];
@@ -152,17 +162,17 @@ fn routine(graph: &Graph, way: &Way) -> (Graph, Id) {
             *word = of(&mut own, &numbers, *word);
         }
         let [a, b, c] = words;
-        numbers.insert(id as Id, own.push(node.code, a, b, c));
+        numbers[id] = Some(own.push(node.code, a, b, c));
     }
-    let result = of(&mut own, &numbers, way.region.result);
+    let result = of(&mut own, &numbers, region.result);
     (own, result)
 }
 
 impl Templates {
-    /// None yet.
+    /// None yet. Says whether the machine has instructions for conversions that saturate.
     pub(crate) fn new(saturates: bool) -> Templates {
         Templates {
-            saturates,
+            pad: RefCell::new(Pad::new(saturates)),
             by_row: FxHashMap::default(),
             routines: Vec::new(),
             numbers: Vec::new(),
@@ -178,58 +188,46 @@ impl Templates {
         to: &mut Graph,
     ) -> Results {
         let Templates {
-            saturates,
+            pad,
             by_row,
             routines,
             numbers,
         } = self;
-        let template = by_row
-            .entry((op, shadows))
-            .or_insert_with(|| Template::new(op, shadows, *saturates));
         let Template {
             graph,
-            regions,
+            usual,
+            ways,
             results,
-        } = template;
-        numbers.clear();
-        numbers.resize(graph.nodes.len(), Id::MAX);
-        let mut at = 0;
-        while at < graph.nodes.len() {
-            if let Some(way) = regions
-                .iter()
-                .find(|way| way.region.nodes.start == at && !way.region.nodes.is_empty())
-            {
-                at = way.region.nodes.end;
-                continue;
-            }
-            let node = graph.nodes[at];
-            numbers[at] = match node.code {
-                Code::Param => operands[node.a as usize],
+        } = by_row
+            .entry((op, shadows))
+            .or_insert_with(|| Template::new(op, shadows, pad));
+        numbers.resize(numbers.len().max(graph.len()), Id::MAX);
+        for at in usual.iter().cloned().flatten() {
+            let Node { code, a, b, c } = graph.nodes[at];
+            numbers[at] = match code {
+                Code::Param => operands[a as usize],
                 Code::Rare => {
-                    let (mask, fast) = (numbers[node.a as usize], numbers[node.b as usize]);
+                    let (mask, fast) = (numbers[a as usize], numbers[b as usize]);
                     let never = to.node(mask) == Node::new(Code::Const, 0, 0, 0);
                     if never {
                         fast
                     } else {
-                        let way = &mut regions[node.c as usize];
+                        let way = &mut ways[c as usize];
                         let routine = *way.routine.get_or_insert_with(|| {
-                            routines.push((Graph::default(), 0));
+                            routines.push(self::routine(graph, &way.region, &way.inputs));
                             routines.len() as u32 - 1
                         });
                         let inputs = way.inputs.iter().map(|&id| numbers[id as usize]).collect();
-                        if routines[routine as usize].0.nodes.is_empty() {
-                            routines[routine as usize] = self::routine(graph, way);
-                        }
                         to.detours.push(Detour { routine, inputs });
                         to.push(Code::Rare, mask, fast, to.detours.len() as u32 - 1)
                     }
                 }
                 Code::Lookup => {
-                    let table = to.table(graph.tables[node.b as usize]);
-                    to.push(Code::Lookup, numbers[node.a as usize], table, 0)
+                    let table = to.table(graph.tables[b as usize]);
+                    to.push(Code::Lookup, numbers[a as usize], table, 0)
                 }
-                code => {
-                    let mut words = [node.a, node.b, node.c];
+                _ => {
+                    let mut words = [a, b, c];
                     for word in &mut words[..code.operands()] {
                         *word = numbers[*word as usize];
                     }
@@ -237,7 +235,6 @@ impl Templates {
                     to.push(code, a, b, c)
                 }
             };
-            at += 1;
         }
         results.map(|id| id.map(|id| numbers[id as usize]))
     }

@@ -22,21 +22,56 @@ pub(crate) struct Trace {
 
 /// The traces of a region, in order.
 pub(crate) fn traces(region: &Region, templates: &mut Templates) -> Vec<Trace> {
+    let jumps = Jumps::of(region);
+    let mut tracer = Tracer {
+        region,
+        writer: Writer::new(&region.words),
+        stored_by: vec![None; region.words.len()],
+    };
     let mut traces = Vec::new();
     let mut start = 0;
     while start < region.blocks.len() {
         let mut end = start + 1;
-        while end < region.blocks.len() && joins(region, start, end) {
+        while end < region.blocks.len() && joins(region, &jumps, start, end) {
             end += 1;
         }
         let blocks = start as u32..end as u32;
         traces.push(Trace {
-            computation: trace(region, blocks.clone(), templates),
+            computation: tracer.trace(blocks.clone(), templates),
             blocks,
         });
         start = end;
     }
     traces
+}
+
+/// Where control goes between the blocks of a region.
+struct Jumps {
+    /// For each block the first and the last one from which it comes, if there are any.
+    sources: Vec<Option<(usize, usize)>>,
+    /// For each block the last one to which it goes from those before.
+    reach: Vec<usize>,
+}
+
+impl Jumps {
+    fn of(region: &Region) -> Jumps {
+        let count = region.blocks.len();
+        let mut jumps = Jumps {
+            sources: vec![None; count],
+            reach: Vec::with_capacity(count),
+        };
+        let mut reach = 0;
+        for (from, block) in region.blocks.iter().enumerate() {
+            jumps.reach.push(reach);
+            for way in targets(block) {
+                let Way::Block(to) = way else { continue };
+                let (first, _) = jumps.sources[to as usize].unwrap_or((from, from));
+                jumps.sources[to as usize] = Some((first, from));
+                reach = reach.max(to as usize);
+            }
+        }
+        jumps
+    }
 }
 
 /// Where control goes from a block, forward or back.
@@ -50,107 +85,115 @@ fn targets(block: &Block) -> impl Iterator<Item = Way> {
 }
 
 /// Whether a block belongs to the trace that ends before it.
-fn joins(region: &Region, start: usize, at: usize) -> bool {
+fn joins(region: &Region, jumps: &Jumps, start: usize, at: usize) -> bool {
     // What comes behind a turn is for those who do not turn: they have to wait.
     if matches!(region.blocks[at - 1].end, End::Loop(_)) {
         return false;
     }
-    let goes = |from: usize, to: &dyn Fn(usize) -> bool| {
-        targets(&region.blocks[from]).any(|way| matches!(way, Way::Block(b) if to(b as usize)))
-    };
-    let all = 0..region.blocks.len();
-    let comes_from_elsewhere = all
-        .filter(|from| !(start..at).contains(from))
-        .any(|from| goes(from, &|to| to == at));
-    let is_passed = !(0..at).any(|from| goes(from, &|to| to > at));
+    let comes_from_elsewhere =
+        jumps.sources[at].is_some_and(|(first, last)| first < start || last >= at);
+    let is_passed = jumps.reach[at] <= at;
     !comes_from_elsewhere && (is_passed || region.blocks[at].rows.len() <= SHORT)
 }
 
 /// The points that are before a block: nobody yet, or those in a mask.
 type Crowd = Option<Id>;
 
-fn trace(region: &Region, blocks: Range<u32>, templates: &mut Templates) -> Computation {
-    let mut writer = Writer::new(&region.words);
-    let active = writer.graph.push(Code::Active, 0, 0, 0);
-    let mut before: Vec<Crowd> = vec![None; blocks.len()];
-    before[0] = Some(active);
-    let mut out: Vec<(Way, Id)> = Vec::new();
-    let mut taken: Crowd = None;
-    let mut stored: Vec<u32> = Vec::new();
-    for (index, number) in blocks.clone().enumerate() {
-        let block = &region.blocks[number as usize];
-        // Whom nobody sends, nobody runs.
-        let Some(mask) = before[index] else { continue };
-        let old = kept(&mut writer, block);
-        let local = local(&writer, block);
-        for row in &block.rows {
-            writer.row(row, templates);
-        }
-        let ways = ways(&mut writer, block, mask, templates);
-        for (word, old) in local {
-            writer.now[word as usize] = old;
-        }
-        for (word, old) in old {
-            let new = writer.read(word);
-            let chosen = writer.graph.push(Code::Select, mask, new, old);
-            writer.set(word, Some(chosen));
-        }
-        stored.extend(block.stored.iter().map(|&(word, _)| word));
-        let steps = block.steps + u32::from(matches!(block.end, End::Loop(_)));
-        if steps > 0 {
-            let steps = writer.graph.constant(steps);
-            let own = writer.graph.push(Code::And, mask, steps, 0);
-            taken = Some(match taken {
-                Some(taken) => writer.graph.push(Code::IAdd, taken, own, 0),
-                None => own,
-            });
-        }
-        for (way, mask) in ways {
-            let place = match way {
-                Way::Block(to) if to > number && to < blocks.end => {
-                    &mut before[(to - blocks.start) as usize]
-                }
-                _ => {
-                    match out.iter_mut().find(|(known, _)| *known == way) {
-                        Some((_, all)) => *all = writer.graph.push(Code::Or, *all, mask, 0),
-                        None => out.push((way, mask)),
+/// Writes traces.
+struct Tracer<'r> {
+    region: &'r Region,
+    writer: Writer<'r>,
+    /// The last block so far behind which each word that it writes is read.
+    stored_by: Vec<Option<u32>>,
+}
+
+impl Tracer<'_> {
+    fn trace(&mut self, blocks: Range<u32>, templates: &mut Templates) -> Computation {
+        let active = self.writer.graph.push(Code::Active, 0, 0, 0);
+        let mut before: Vec<Crowd> = vec![None; blocks.len()];
+        before[0] = Some(active);
+        let mut out: Vec<(Way, Id)> = Vec::new();
+        let mut taken: Crowd = None;
+        for (index, number) in blocks.clone().enumerate() {
+            let block = &self.region.blocks[number as usize];
+            // Whom nobody sends, nobody runs.
+            let Some(mask) = before[index] else { continue };
+            for &(word, _) in &block.stored {
+                self.stored_by[word as usize] = Some(number);
+            }
+            let old = self.kept(block);
+            let local = self.local(block, number);
+            let writer = &mut self.writer;
+            for row in &block.rows {
+                writer.row(row, templates);
+            }
+            let ways = ways(writer, block, mask, templates);
+            for (word, old) in local {
+                writer.now[word as usize] = old;
+            }
+            for (word, old) in old {
+                let new = writer.read(word);
+                let chosen = writer.graph.push(Code::Select, mask, new, old);
+                writer.set(word, Some(chosen));
+            }
+            let steps = block.steps + u32::from(matches!(block.end, End::Loop(_)));
+            if steps > 0 {
+                let steps = writer.graph.constant(steps);
+                let own = writer.graph.push(Code::And, mask, steps, 0);
+                taken = Some(match taken {
+                    Some(taken) => writer.graph.push(Code::IAdd, taken, own, 0),
+                    None => own,
+                });
+            }
+            for (way, mask) in ways {
+                let place = match way {
+                    Way::Block(to) if to > number && to < blocks.end => {
+                        &mut before[(to - blocks.start) as usize]
                     }
-                    continue;
-                }
-            };
-            *place = Some(match *place {
-                Some(others) => writer.graph.push(Code::Or, others, mask, 0),
-                None => mask,
+                    _ => {
+                        match out.iter_mut().find(|(known, _)| *known == way) {
+                            Some((_, all)) => *all = writer.graph.push(Code::Or, *all, mask, 0),
+                            None => out.push((way, mask)),
+                        }
+                        continue;
+                    }
+                };
+                *place = Some(match *place {
+                    Some(others) => writer.graph.push(Code::Or, others, mask, 0),
+                    None => mask,
+                });
+            }
+        }
+        let stored_by = &self.stored_by;
+        let is_stored = |word: u32| stored_by[word as usize].is_some_and(|by| blocks.contains(&by));
+        let mut computation = self.writer.close(is_stored);
+        let ways = out.into_iter().map(|(way, mask)| (To::Way(way), mask));
+        for (to, value) in ways.chain(taken.map(|taken| (To::Steps, taken))) {
+            computation.stores.push(Store {
+                behind: value,
+                to,
+                value,
             });
         }
+        computation.stores.sort_by_key(|store| store.behind);
+        computation
     }
-    let mut computation = writer.close(|word| stored.contains(&word));
-    let ways = out.into_iter().map(|(way, mask)| (To::Way(way), mask));
-    for (to, value) in ways.chain(taken.map(|taken| (To::Steps, taken))) {
-        computation.stores.push(Store {
-            behind: value,
-            to,
-            value,
-        });
+
+    /// The words of a block that points who do not run it keep, and what they hold before it.
+    fn kept(&mut self, block: &Block) -> Vec<(u32, Id)> {
+        let kept = block.stored.iter().filter(|(_, kept)| *kept);
+        kept.map(|&(word, _)| (word, self.writer.read(word)))
+            .collect()
     }
-    computation.stores.sort_by_key(|store| store.behind);
-    computation
-}
 
-/// The words of a block that points who do not run it keep, and what they hold before it.
-fn kept(writer: &mut Writer<'_>, block: &Block) -> Vec<(u32, Id)> {
-    let kept = block.stored.iter().filter(|(_, kept)| *kept);
-    kept.map(|&(word, _)| (word, writer.read(word))).collect()
-}
-
-/// The words that a block writes for itself alone, and what they hold before it: those who pass it by may want that.
-fn local(writer: &Writer<'_>, block: &Block) -> Vec<(u32, Option<Id>)> {
-    let written = block.rows.iter().flat_map(|row| words(&row.result));
-    let is_stored = |word: u32| block.stored.iter().any(|&(stored, _)| stored == word);
-    written
-        .filter(|&word| !is_stored(word))
-        .map(|word| (word, writer.now[word as usize]))
-        .collect()
+    /// The words that a block writes for itself alone, and what they hold before it: those who pass it by may want that.
+    fn local(&self, block: &Block, number: u32) -> Vec<(u32, Option<Id>)> {
+        let written = block.rows.iter().flat_map(|row| words(&row.result));
+        written
+            .filter(|&word| self.stored_by[word as usize] != Some(number))
+            .map(|word| (word, self.writer.now[word as usize]))
+            .collect()
+    }
 }
 
 /// Who goes where behind a block.

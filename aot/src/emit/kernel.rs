@@ -92,12 +92,10 @@ impl<M: Machine> Emitter<M> {
         let slots = frame.size;
         let mut most = 0;
         let bodies = computations.map(|Computation { graph, stores }| {
-            let live = graph.live(stores.iter().map(|store| store.value));
-            let places = Places::find(graph, &live, stores, frame.flight, self.registers);
+            let places = Places::find(graph, stores, frame.flight, self.registers);
             most = most.max(places.slots);
             Body {
                 graph,
-                live,
                 places,
                 slots,
                 params: 0,
@@ -154,7 +152,7 @@ impl<M: Machine> Emitter<M> {
     pub(super) fn nodes(&mut self, body: &mut Body<'_>, stores: &[Store]) {
         let mut pending = stores.iter().peekable();
         for id in 0..body.graph.nodes.len() as Id {
-            if body.live[id as usize] {
+            if body.places.has(id) {
                 for vector in 0..body.places.flight {
                     self.node(body, id, vector);
                 }
@@ -203,13 +201,12 @@ impl<M: Machine> Emitter<M> {
 
     /// Writes a routine: it finds what it is given in the caller's frame, leaves its result there, and keeps all registers but the free ones.
     pub(super) fn routine(&mut self, label: DynamicLabel, graph: &Graph, result: Id) {
-        let live = graph.live([result]);
         let end = Store {
             behind: graph.nodes.len() as Id - 1,
             to: To::Result,
             value: result,
         };
-        let places = Places::find(graph, &live, &[end], 1, self.registers);
+        let places = Places::find(graph, &[end], 1, self.registers);
         let kept: Vec<u8> = (0..self.registers)
             .filter(|register| places.registers >> register & 1 == 1)
             .collect();
@@ -217,7 +214,6 @@ impl<M: Machine> Emitter<M> {
         let size = slots + places.slots as i32 * M::VECTOR;
         let mut body = Body {
             graph,
-            live,
             places,
             slots,
             params: size + M::RETURN,
@@ -231,7 +227,7 @@ impl<M: Machine> Emitter<M> {
             self.machine.store(index * M::VECTOR, register);
         }
         for id in 0..graph.nodes.len() as Id {
-            if body.live[id as usize] {
+            if body.places.has(id) {
                 self.node(&mut body, id, 0);
             }
         }

@@ -87,7 +87,6 @@ impl<M: Machine> Emitter<M> {
 /// What nodes of a graph are computed for: where they are, and what that is relative to.
 struct Body<'g> {
     graph: &'g Graph,
-    live: Vec<bool>,
     places: Places,
     /// Bytes from the stack pointer to the first slot.
     slots: i32,

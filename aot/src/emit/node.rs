@@ -31,9 +31,6 @@ impl<M: Machine> Emitter<M> {
     /// Computes a node and puts it in its place.
     pub(super) fn node(&mut self, body: &mut Body<'_>, id: Id, vector: usize) {
         let node = body.graph.node(id);
-        if node.code.is_fixed() {
-            return;
-        }
         let [first, _] = M::SCRATCH;
         let place = body.places.at(id, vector);
         let to = match place {
