@@ -45,10 +45,12 @@ pub enum Engine {
     Batch,
     /// As `Batch`, with machine code in place of the interpreter's rows: [`Tier::Native`](crate::Tier::Native).
     Native,
+    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`](crate::Tier::Auto) for batches.
+    Auto,
 }
 
 impl Engine {
-    /// Those that this processor has.
+    /// Those that this processor has, among which `Auto` chooses.
     pub fn available() -> impl Iterator<Item = Engine> {
         let all = [
             Engine::Reference,
@@ -60,12 +62,21 @@ impl Engine {
         all.into_iter().filter(is)
     }
 
+    /// Whom it chooses for points that run alone.
+    fn alone(self) -> Engine {
+        match self {
+            Engine::Auto => Engine::Point,
+            chosen => chosen,
+        }
+    }
+
     /// Who computes the rows of its batches; nothing for the engines of single points.
     pub const fn tier(self) -> Option<Tier> {
         match self {
             Engine::Reference | Engine::Point => None,
             Engine::Batch => Some(Tier::Interpreter),
             Engine::Native => Some(Tier::Native),
+            Engine::Auto => Some(Tier::Auto),
         }
     }
 }
@@ -171,13 +182,13 @@ impl Evaluator {
             Engine::Reference if instance.program().module().is_none() => {
                 return Err(NoEngine::Reference);
             }
-            Engine::Reference | Engine::Point if let Some(rule) = quad => {
+            Engine::Reference | Engine::Point | Engine::Auto if let Some(rule) = quad => {
                 let by_reference = engine == Engine::Reference;
                 let quad = QuadMachine::new(instance, rule, limits, by_reference);
                 Machine::Quad(Box::new(quad))
             }
             Engine::Reference => Machine::Reference(Box::new(Reference::new(instance, limits))),
-            Engine::Point => {
+            Engine::Point | Engine::Auto => {
                 let program = instance.program().bytecode().clone();
                 Machine::Point(Box::new(PointMachine::new(program, limits)))
             }
@@ -188,7 +199,7 @@ impl Evaluator {
             }
         };
         Ok(Evaluator {
-            home: Home::new(instance, engine, limits),
+            home: Home::new(instance, engine.alone(), limits),
             signature: Signature::of(instance.program().outputs()),
             machine,
         })
@@ -395,7 +406,8 @@ impl Evaluator {
         let mut stats = self.instance().program().stats();
         stats.memory.instance = Some(self.instance().memory());
         stats.memory.evaluator = Some(self.memory());
-        if self.home.engine.tier() == Some(Tier::Native) {
+        stats.tier = self.home.engine.tier();
+        if stats.tier == Some(Tier::Native) {
             stats.native = self.instance().program().native_stats();
         }
         stats

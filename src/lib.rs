@@ -68,6 +68,7 @@ pub mod render;
 mod simd;
 mod sources;
 mod stats;
+mod tier;
 mod value;
 
 pub use access::{
@@ -95,7 +96,7 @@ pub use adumbra_vm::words::{AnyWords, Words};
 pub use adumbra_vm::{Level as SimdLevel, Outcome};
 pub use arenas::MAX_KEPT_ARENA;
 pub use batch::globals::{BatchGlobals, Part};
-pub use batch::{BatchEvaluator, BatchSetup, Tier};
+pub use batch::{BatchEvaluator, BatchSetup};
 pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};
 pub use compiler::{Compiler, Findings, Options};
 pub use differences::{Difference, STEP, central_differences};
@@ -120,4 +121,5 @@ pub use registry::{ClosureRegistry, RegistryError};
 pub use simd::{NoSimd, SIMD_VARIABLE};
 pub use sources::{Place, SourceFile, Sources};
 pub use stats::{Memory, NativeStats, Phases, Stats};
+pub use tier::{CompileWhen, HOT_POINTS, Tier, TierUp};
 pub use value::{HostValue, HumanFloat, JsonFloat, View};

@@ -5,6 +5,7 @@ use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
 use crate::sources::Sources;
 use crate::stats::{Memory, NativeStats, Phases, Stats, micros};
+use crate::tier::shared::Tiers;
 use crate::value::{HostValue, View};
 use adumbra_aot::{Native, ObjectShader, OtherVersion};
 use adumbra_ir::memory::Heap;
@@ -41,6 +42,8 @@ pub struct Program {
     phases: Phases,
     /// Its machine code, once somebody wants any; nothing if there is none for this processor.
     native: OnceLock<Option<Arc<Native>>>,
+    /// What its evaluators found out about tiers.
+    tiers: Arc<Tiers>,
 }
 
 /// A module before anything is known of its shadows, and what the passes were asked for.
@@ -68,6 +71,7 @@ impl Program {
             prepared: back.prepared,
             phases: back.phases,
             native: OnceLock::new(),
+            tiers: Arc::default(),
         }
     }
 
@@ -145,6 +149,7 @@ impl Program {
             prepared: None,
             phases: Phases::default(),
             native,
+            tiers: Arc::default(),
         }))
     }
 
@@ -228,6 +233,7 @@ impl Program {
             prepared,
             phases: _,
             native,
+            tiers,
         } = self;
         // Evaluators hold the bytecode, too, but it is the program's.
         let bytecode = IN_ARC + size_of::<Bytecode>() + (**bytecode).heap();
@@ -237,13 +243,19 @@ impl Program {
             Some(Some(native)) => IN_ARC + size_of::<Native>() + native.stats().bytes,
             _ => 0,
         };
-        IN_ARC + size_of::<Program>() + bytecode + module + rest + code
+        let tiers = IN_ARC + size_of::<Tiers>() + tiers.heap();
+        IN_ARC + size_of::<Program>() + bytecode + module + rest + code + tiers
     }
 
     /// What makes its machine code, which all evaluators share.
     pub(crate) fn native(&self) -> Option<Arc<Native>> {
         let native = self.native.get_or_init(|| Native::new().map(Arc::new));
         native.clone()
+    }
+
+    /// What its evaluators found out about tiers.
+    pub(crate) fn tiers(&self) -> &Arc<Tiers> {
+        &self.tiers
     }
 
     /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.
@@ -273,6 +285,7 @@ impl Program {
                 program: self.memory(),
                 ..Memory::default()
             },
+            tier: None,
             native: None,
         }
     }
@@ -285,6 +298,8 @@ impl Program {
             code_bytes: stats.bytes,
             linked_bytes: stats.linked_bytes,
             refused: stats.refused,
+            panicked: self.tiers.panicked(),
+            speedup: None,
         })
     }
 

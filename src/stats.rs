@@ -1,5 +1,6 @@
 //! How long a compilation took, phase by phase, and how large what came out is.
 
+use crate::tier::Tier;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,10 @@ pub struct Stats {
     /// What it takes in memory.
     #[serde(rename = "memory_bytes")]
     pub memory: Memory,
-    /// Its machine code, where an evaluator uses any.
+    /// Who computes its rows in an evaluator's batches: the interpreter or machine code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Its machine code, where an evaluator may use any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeStats>,
 }
@@ -37,6 +41,11 @@ pub struct NativeStats {
     pub linked_bytes: usize,
     /// How often there was no memory that could be executed: then rows are interpreted.
     pub refused: usize,
+    /// How often the compiler failed in a way that it must not: then rows are interpreted, too.
+    pub panicked: usize,
+    /// How many times as fast as the interpreter the code is, if [`Tier::Auto`] has measured it: at most 1 if it is not taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speedup: Option<f64>,
 }
 
 /// Bytes that a program takes in memory, and what is made of it.

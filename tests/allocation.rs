@@ -4,9 +4,9 @@
 #![allow(unsafe_code)]
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, Compiler, Engine, Evaluator, Globals, GlobalsLayout, Host,
-    Instance, Limits, MessageId, NoTextures, Options, Outcome, ParkedPoint, Part, Program,
-    SampleRequest, Sampled, Sources,
+    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Engine, Evaluator, Globals,
+    GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures, Options, Outcome, ParkedPoint,
+    Part, Program, SampleRequest, Sampled, Sources, Tier, TierUp,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -137,6 +137,44 @@ fn evaluating_chunks_allocates_nothing() {
         listener.0,
         4 * (64 + POINTS),
         "a vector of three and an int"
+    );
+}
+
+/// Not even while machine code is compiled, taken and tried: that is another thread's work.
+#[test]
+fn rising_to_machine_code_allocates_nothing_where_points_are_evaluated() {
+    const POINTS: usize = 64;
+    let text = "shader s(out float o) { float3 p = global_value<position>; o = exp(p.x) * p.y + sqrt(p.z); }";
+    let compiler = Compiler::new(GlobalsLayout::hit());
+    let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+    let setup = BatchSetup {
+        tier: Tier::Auto,
+        tier_up: TierUp {
+            when: CompileWhen::Background,
+            after: POINTS as u64,
+        },
+        ..BatchSetup::default()
+    };
+    let mut evaluator = BatchEvaluator::with(&Instance::new(&program), &setup).unwrap();
+    let x = [0.5_f32; POINTS];
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("position", Part::Value, 0, &x, 1).unwrap();
+    let mut rose = false;
+    let mut evaluate = |evaluator: &mut BatchEvaluator| {
+        evaluator.evaluate(&globals, 0, POINTS, &mut NoTextures);
+        rose |= evaluator.tier() == Tier::Native;
+    };
+    evaluate(&mut evaluator);
+    let before = ALLOCATIONS.get();
+    evaluate(&mut evaluator);
+    evaluator.wait_for_code();
+    for _ in 0..100 {
+        evaluate(&mut evaluator);
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(
+        rose,
+        evaluator.stats().native.is_some_and(|n| n.code_bytes > 0)
     );
 }
 

@@ -4,9 +4,10 @@
 #![allow(unsafe_code)]
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Derivatives, Engine, Evaluator, Globals,
-    GlobalsLayout, Group, HumanFloat, Instance, Limits, NoTextures, Options, Part, Program, Quad,
-    Sources, Tier, Type, central_differences, in_standard_mode, nan_origins,
+    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Derivatives, Engine,
+    Evaluator, Globals, GlobalsLayout, Group, HumanFloat, Instance, Limits, NoTextures, Options,
+    Part, Program, Quad, Sources, Tier, TierUp, Type, central_differences, in_standard_mode,
+    nan_origins,
 };
 use std::arch::asm;
 use std::sync::Arc;
@@ -111,7 +112,7 @@ fn stages(word: u32) -> Vec<Stage> {
         for engine in Engine::available() {
             points(word, &program, engine, &mut all);
         }
-        for tier in [Tier::Interpreter, Tier::Native] {
+        for tier in [Tier::Interpreter, Tier::Native, Tier::Auto] {
             if tier.is_available() {
                 batches(word, &program, tier, &mut all);
             }
@@ -204,15 +205,23 @@ fn points(word: u32, program: &Arc<Program>, engine: Engine, all: &mut Vec<Stage
 fn batches(word: u32, program: &Arc<Program>, tier: Tier, all: &mut Vec<Stage>) {
     let setup = BatchSetup {
         tier,
+        tier_up: TierUp {
+            when: CompileWhen::AtOnce,
+            after: 0,
+        },
         ..BatchSetup::default()
     };
+    // Until it is known which tier is faster.
+    let batches = if tier == Tier::Auto { 30 } else { 1 };
     let instance = Instance::new(program);
     let evaluator = in_mode(word, || BatchEvaluator::with(&instance, &setup));
     let mut evaluator = evaluator.unwrap();
     let array: Vec<u32> = (0..POINTS).flat_map(words_of).collect();
     let globals = BatchGlobals::interleaved(program.globals(), &array);
     in_mode(word, || {
-        evaluator.evaluate(&globals, 0, POINTS, &mut NoTextures)
+        for _ in 0..batches {
+            evaluator.evaluate(&globals, 0, POINTS, &mut NoTextures);
+        }
     });
     let name = |what: &str| format!("{what} of batches by {tier:?}, {:?}", program.quad());
     for stride in [1, 3] {

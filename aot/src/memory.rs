@@ -22,6 +22,8 @@ pub const MAX_VARIANTS: usize = 8;
 pub struct Native {
     linked: Vec<LinkedKernels>,
     made: Mutex<Made>,
+    /// Held by whoever compiles, so that nothing is compiled twice. Who asks for figures, or for code that is there, does not wait for it.
+    compiling: Mutex<()>,
 }
 
 /// What was made so far.
@@ -95,6 +97,13 @@ impl Native {
         // Whoever panicked there left no half of anything.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// What was made for such words, if anything was.
+    fn find(&self, uniform: &[bool]) -> Option<Option<Kernels>> {
+        let made = self.made();
+        let found = made.variants.iter().find(|own| *own.uniform == *uniform);
+        found.map(|variant| variant.kernels.clone())
+    }
 }
 
 // SAFETY: kernels are made of the rows' own algorithms, instruction by instruction; they write planes of results, and regions what they tell of points; the
@@ -107,17 +116,22 @@ unsafe impl Translator for Native {
         if let Some(linked) = linked {
             return Some(linked.kernels());
         }
-        let mut made = self.made();
-        let found = made.variants.iter().find(|own| *own.uniform == *uniform);
-        if let Some(variant) = found {
-            return variant.kernels.clone();
+        if let Some(kernels) = self.find(uniform) {
+            return kernels;
+        }
+        let compiling = self.compiling.lock();
+        let _compiling = compiling.unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernels) = self.find(uniform) {
+            return kernels;
         }
         let start = Instant::now();
         let code = Target::host().filter(|_| !units.is_empty());
         let code = code.and_then(|own| own.compile(units));
         let bytes = code.as_ref().map_or(0, |code| code.bytes.len());
         let kernels = code.and_then(|code| place(&code));
-        made.stats.time += start.elapsed();
+        let time = start.elapsed();
+        let mut made = self.made();
+        made.stats.time += time;
         if kernels.is_none() && !units.is_empty() {
             made.stats.refused += 1;
         }
@@ -150,4 +164,19 @@ pub(crate) fn place(code: &Code) -> Option<Kernels> {
         entries: entries.collect(),
         code: Arc::new(buffer),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_a_compilation_but_who_wants_its_code() {
+        let native = Native::default();
+        assert!(native.translate(&[true], &[]).is_none());
+        let compiling = native.compiling.lock().unwrap();
+        assert_eq!(native.stats().bytes, 0);
+        assert!(native.translate(&[true], &[]).is_none(), "it is there");
+        drop(compiling);
+    }
 }

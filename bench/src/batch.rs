@@ -95,7 +95,7 @@ fn time(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool, report:
             Tier::Interpreter => case.batch[usize::from(shadows)],
             // Machine code is AVX2 whatever the processor has beyond.
             Tier::Native if level == SimdLevel::Avx2 => case.native,
-            Tier::Native => None,
+            Tier::Native | Tier::Auto => None,
         };
         for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
             if let Some(best) = best(prefix) {
@@ -114,5 +114,6 @@ fn tier_name(tier: Tier) -> &'static str {
     match tier {
         Tier::Interpreter => "batch",
         Tier::Native => "native",
+        Tier::Auto => "auto",
     }
 }

@@ -24,7 +24,7 @@
 #define ADUMBRA_TO_NUL SIZE_MAX
 
 /// The number of the interface that this header describes. It grows when something is added; what is there stays.
-#define ADUMBRA_API 2
+#define ADUMBRA_API 3
 
 
 
@@ -168,6 +168,28 @@ typedef uint32_t AdumbraClosureKind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// Who compiles a program that is evaluated by `ADUMBRA_TIER_AUTO`, and thereby when.
+enum AdumbraCompileWhen
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It ends with the process, so a library that was loaded while the
+    /// process ran must not be unloaded once there was such an evaluator.
+    ADUMBRA_COMPILE_WHEN_BACKGROUND = 0,
+    /// The evaluator that finds that it is time, at once: its batch begins later.
+    ADUMBRA_COMPILE_WHEN_AT_ONCE = 1,
+    /// Nobody.
+    ADUMBRA_COMPILE_WHEN_NEVER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum AdumbraCompileWhen AdumbraCompileWhen;
+#else
+typedef uint32_t AdumbraCompileWhen;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// A point of a quad.
 enum AdumbraCorner
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -234,6 +256,8 @@ enum AdumbraEngine
     ADUMBRA_ENGINE_BATCH = 2,
     /// The same with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
     ADUMBRA_ENGINE_NATIVE = 3,
+    /// The one that suits: for single points the usual one.
+    ADUMBRA_ENGINE_AUTO = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -337,8 +361,11 @@ enum AdumbraTier
  {
     /// The batch interpreter: no time goes into compiling.
     ADUMBRA_TIER_INTERPRETER = 0,
-    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA.
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     ADUMBRA_TIER_NATIVE = 1,
+    /// The interpreter first, and machine code once the program has been evaluated at many points, if it is measured to be faster. Where there is no machine code,
+    /// the interpreter.
+    ADUMBRA_TIER_AUTO = 2,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -683,8 +710,10 @@ typedef struct AdumbraBatchOptions {
     size_t uniform_count;
     /// An `AdumbraTier`.
     uint32_t tier;
-    /// Zero.
-    uint32_t reserved;
+    /// With `ADUMBRA_TIER_AUTO`: an `AdumbraCompileWhen`.
+    uint32_t compile_when;
+    /// With `ADUMBRA_TIER_AUTO`: the program is compiled once so many of its points were evaluated; 0 for the usual number.
+    uint64_t compile_after;
 } AdumbraBatchOptions;
 
 /// Every status.
@@ -1000,6 +1029,10 @@ AdumbraStatus adumbra_batch_evaluator_new(const struct AdumbraInstance *instance
 
 /// The most points that one evaluation may have.
 AdumbraStatus adumbra_batch_evaluator_width(const struct AdumbraBatchEvaluator *evaluator, size_t *width);
+
+/// Who computed the rows of the last evaluation, or will compute those of the first: `ADUMBRA_TIER_INTERPRETER` or `ADUMBRA_TIER_NATIVE`.
+AdumbraStatus adumbra_batch_evaluator_tier(const struct AdumbraBatchEvaluator *evaluator,
+                                           uint32_t *tier);
 
 /// The name of the instructions that it uses, which lives for ever.
 AdumbraStatus adumbra_batch_evaluator_simd(const struct AdumbraBatchEvaluator *evaluator, const char **name);

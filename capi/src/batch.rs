@@ -14,7 +14,10 @@ use crate::pointer::{
 };
 use crate::prefixed::{self, Prefixed, read_or_usual};
 use crate::status::AdumbraStatus;
-use adumbra::{BatchEvaluator, BatchSetup, MAX_WIDTH, Program, SimdLevel, Tier};
+use adumbra::{
+    BatchEvaluator, BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, Program, SimdLevel, Tier,
+    TierUp,
+};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::sync::{Arc, Mutex};
@@ -25,8 +28,24 @@ use std::sync::{Arc, Mutex};
 pub enum AdumbraTier {
     /// The batch interpreter: no time goes into compiling.
     Interpreter = 0,
-    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA.
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native = 1,
+    /// The interpreter first, and machine code once the program has been evaluated at many points, if it is measured to be faster. Where there is no machine code,
+    /// the interpreter.
+    Auto = 2,
+}
+
+/// Who compiles a program that is evaluated by `ADUMBRA_TIER_AUTO`, and thereby when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraCompileWhen {
+    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It ends with the process, so a library that was loaded while the
+    /// process ran must not be unloaded once there was such an evaluator.
+    Background = 0,
+    /// The evaluator that finds that it is time, at once: its batch begins later.
+    AtOnce = 1,
+    /// Nobody.
+    Never = 2,
 }
 
 /// How a batch evaluator is to be. Zero everywhere is the usual.
@@ -47,8 +66,10 @@ pub struct AdumbraBatchOptions {
     pub uniform_count: usize,
     /// An `AdumbraTier`.
     pub tier: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// With `ADUMBRA_TIER_AUTO`: an `AdumbraCompileWhen`.
+    pub compile_when: u32,
+    /// With `ADUMBRA_TIER_AUTO`: the program is compiled once so many of its points were evaluated; 0 for the usual number.
+    pub compile_after: u64,
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
@@ -116,9 +137,6 @@ unsafe fn setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
             names.collect::<Result<_>>()?,
         )
     };
-    if options.reserved != 0 {
-        return Err(AdumbraStatus::Size);
-    }
     let named = |name| SimdLevel::from_name(name).ok_or(AdumbraStatus::Unavailable);
     Ok(BatchSetup {
         limits,
@@ -126,11 +144,25 @@ unsafe fn setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
         simd: simd.map(named).transpose()?,
         uniform,
         tier: tier(options.tier)?,
+        tier_up: TierUp {
+            when: one_of(&WHEN, options.compile_when)?,
+            after: match options.compile_after {
+                0 => HOT_POINTS,
+                after => after,
+            },
+        },
     })
 }
 
+/// In the order of [`AdumbraCompileWhen`].
+const WHEN: [CompileWhen; 3] = [
+    CompileWhen::Background,
+    CompileWhen::AtOnce,
+    CompileWhen::Never,
+];
+
 fn tier(number: u32) -> Result<Tier> {
-    one_of(&[Tier::Interpreter, Tier::Native], number)
+    one_of(&[Tier::Interpreter, Tier::Native, Tier::Auto], number)
 }
 
 /// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for
@@ -194,6 +226,24 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_width(
         // SAFETY: the contract of the crate.
         let (evaluator, width) = unsafe { (shared(evaluator)?, out(width)?) };
         width.write(lock(&evaluator.inside)?.evaluator.width());
+        Ok(())
+    })
+}
+
+/// Who computed the rows of the last evaluation, or will compute those of the first: `ADUMBRA_TIER_INTERPRETER` or `ADUMBRA_TIER_NATIVE`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_tier(
+    evaluator: *const AdumbraBatchEvaluator,
+    tier: *mut u32,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (evaluator, tier) = unsafe { (shared(evaluator)?, out(tier)?) };
+        let used = match lock(&evaluator.inside)?.evaluator.tier() {
+            Tier::Native => AdumbraTier::Native,
+            _ => AdumbraTier::Interpreter,
+        };
+        tier.write(used as u32);
         Ok(())
     })
 }

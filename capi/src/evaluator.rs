@@ -26,6 +26,8 @@ pub enum AdumbraEngine {
     Batch = 2,
     /// The same with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
     Native = 3,
+    /// The one that suits: for single points the usual one.
+    Auto = 4,
 }
 
 /// How an evaluator is to be. Zero everywhere is the usual.
@@ -118,6 +120,7 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
             Engine::Reference,
             Engine::Batch,
             Engine::Native,
+            Engine::Auto,
         ];
         let engine = one_of(&engines, options.engine)?;
         let instance = instance.get()?;

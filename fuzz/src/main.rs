@@ -39,6 +39,9 @@ enum Command {
         /// By machine code alone
         #[arg(long)]
         native: bool,
+        /// By evaluators that rise from the interpreter to machine code
+        #[arg(long, conflicts_with = "native")]
+        auto: bool,
     },
     /// Hold quads of all engines against each other
     Quads {
@@ -51,6 +54,9 @@ enum Command {
         /// By machine code alone
         #[arg(long)]
         native: bool,
+        /// By evaluators that rise from the interpreter to machine code
+        #[arg(long, conflicts_with = "native")]
+        auto: bool,
     },
     /// Print the program that a seed stands for
     Show { seed: u64 },
@@ -82,12 +88,14 @@ fn main() -> ExitCode {
             programs,
             seed,
             native,
-        } => batch(programs, seed, at(native)),
+            auto,
+        } => batch(programs, seed, at(native, auto)),
         Command::Quads {
             programs,
             seed,
             native,
-        } => quads(programs, seed, at(native)),
+            auto,
+        } => quads(programs, seed, at(native, auto)),
         Command::Show { seed } => show(seed),
         Command::Seeds { target, folder } => write_seeds(&target, &folder),
         Command::Numerics {
@@ -151,8 +159,12 @@ fn run(seconds: u64, seed: u64) -> ExitCode {
 }
 
 /// On which engines programs are run.
-fn at(native: bool) -> At {
-    if native { At::Native } else { At::EveryEngine }
+fn at(native: bool, auto: bool) -> At {
+    match (native, auto) {
+        (true, _) => At::Native,
+        (_, true) => At::Auto,
+        _ => At::EveryEngine,
+    }
 }
 
 fn batch(programs: u64, seed: u64, at: At) -> ExitCode {

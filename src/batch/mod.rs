@@ -7,9 +7,11 @@ use crate::evaluator::output::views;
 use crate::evaluator::{Home, NoEngine, OutputView, ParkedPoint, TooManyParked};
 use crate::program::{Instance, Program};
 use crate::simd;
+use crate::stats::Stats;
+use crate::tier::climb::Climb;
+use crate::tier::{Tier, TierUp};
 use crate::value::HostValue;
 use crate::{Engine, GlobalsLayout};
-use adumbra_aot::Native;
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::native::{self, Translator};
 use adumbra_vm::words::{AnyWords, as_words_mut};
@@ -35,31 +37,14 @@ pub struct BatchSetup {
     pub uniform: Vec<String>,
     /// Who computes rows.
     pub tier: Tier,
-}
-
-/// Who computes the rows of a program, all else being the same: the results too, to the bit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tier {
-    /// The batch interpreter: no time goes into compiling.
-    #[default]
-    Interpreter,
-    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
-    Native,
-}
-
-impl Tier {
-    /// Whether it is there for this processor.
-    pub fn is_available(self) -> bool {
-        match self {
-            Tier::Interpreter => true,
-            Tier::Native => Native::is_available(),
-        }
-    }
+    /// With [`Tier::Auto`]: when the program is compiled.
+    pub tier_up: TierUp,
 }
 
 /// One thread's means to evaluate an instance at many points at once: a *chunk* of hundreds of points runs through the program together. Every
 /// point shows, to the bit, what it shows in an [`Evaluator`](crate::Evaluator). It owns the memory that this takes; evaluating allocates none, but
-/// where points have faults, make closures or wait for textures as never before.
+/// where points have faults, make closures or wait for textures as never before. With [`Tier::Auto`] a second machine is made by the thread that compiles,
+/// and has such points as never before once more; with [`CompileWhen::AtOnce`](crate::CompileWhen::AtOnce) it is made by one of the evaluations.
 ///
 /// ```
 /// use adumbra::*;
@@ -90,6 +75,9 @@ pub struct BatchEvaluator {
     home: Arc<Home>,
     signature: Signature,
     machine: BatchMachine,
+    tier: Tier,
+    /// If it may rise to machine code.
+    climb: Option<Box<Climb>>,
 }
 
 impl fmt::Debug for BatchEvaluator {
@@ -101,7 +89,7 @@ impl fmt::Debug for BatchEvaluator {
     }
 }
 
-/// The machine for an instance.
+/// The machine for an instance; one that may rise to machine code begins as an interpreter.
 ///
 /// # Errors
 /// If the level that is asked for is not there.
@@ -110,7 +98,7 @@ pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMach
     let _mode = FloatMode::enter();
     let level = simd::choose(setup.simd).map_err(NoEngine::Simd)?;
     let native: Option<Arc<dyn Translator>> = match setup.tier {
-        Tier::Interpreter => None,
+        Tier::Interpreter | Tier::Auto => None,
         Tier::Native if !native::serves(level) => return Err(NoEngine::Native),
         Tier::Native => Some(program.native().ok_or(NoEngine::Native)?),
     };
@@ -153,11 +141,19 @@ impl BatchEvaluator {
     /// # Panics
     /// If the width is 0 or more than there is.
     pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, NoEngine> {
+        let program = instance.program();
+        let mut machine = machine(program, setup)?;
+        let climb = (setup.tier == Tier::Auto).then(|| {
+            let uniform = uniform(program.globals(), &setup.uniform);
+            Climb::new(program, &mut machine, &uniform, setup.limits, setup.tier_up)
+        });
         Ok(BatchEvaluator {
             // Points that wait go on in evaluators of single points.
             home: Home::new(instance, Engine::Point, setup.limits),
-            signature: Signature::of(instance.program().outputs()),
-            machine: machine(instance.program(), setup)?,
+            signature: Signature::of(program.outputs()),
+            machine,
+            tier: setup.tier,
+            climb: climb.flatten().map(Box::new),
         })
     }
 
@@ -174,6 +170,46 @@ impl BatchEvaluator {
     /// The instructions that it uses.
     pub fn simd(&self) -> Level {
         self.machine.level()
+    }
+
+    /// Who computed the rows of the last evaluation, or will compute those of the first: with [`Tier::Auto`] the interpreter or machine code.
+    ///
+    /// ```
+    /// use adumbra::*;
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let sources = Sources::new("cube.adu", "shader cube(out float o) { float x = global_value<x>; o = x * x * x; }");
+    /// let program = Compiler::new(layout).compile(&sources)?;
+    /// let globals = BatchGlobals::new(program.globals());
+    /// // From the first point on, by this thread.
+    /// let tier_up = TierUp { when: CompileWhen::AtOnce, after: 0 };
+    /// let setup = BatchSetup { tier: Tier::Auto, tier_up, ..BatchSetup::default() };
+    /// let mut evaluator = BatchEvaluator::with(&Instance::new(&program), &setup)?;
+    /// let mut tiers = Vec::new();
+    /// for _ in 0..4 {
+    ///     evaluator.evaluate(&globals, 0, 100, &mut NoTextures);
+    ///     tiers.push(evaluator.tier());
+    /// }
+    /// // Both are tried in turn, where there is machine code; some time later the faster one stays.
+    /// let both = [Tier::Interpreter, Tier::Native, Tier::Native, Tier::Interpreter];
+    /// let expected = if Tier::Native.is_available() { both } else { [Tier::Interpreter; 4] };
+    /// # let expected = if evaluator.simd() == SimdLevel::Baseline && cfg!(target_arch = "x86_64") { [Tier::Interpreter; 4] } else { expected };
+    /// assert_eq!(tiers, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tier(&self) -> Tier {
+        match (&self.climb, self.tier) {
+            (Some(climb), _) => climb.tier(),
+            (None, Tier::Native) => Tier::Native,
+            (None, _) => Tier::Interpreter,
+        }
+    }
+
+    /// Waits for the machine code that it has asked for by [`CompileWhen::Background`](crate::CompileWhen::Background), if it has asked for any and it is not there
+    /// yet: for those who measure. The next evaluation may use it.
+    pub fn wait_for_code(&self) {
+        if let Some(climb) = &self.climb {
+            climb.wait();
+        }
     }
 
     /// Evaluates points `first` to `first + points` of a batch. Requests of each sample go to the host together
@@ -194,8 +230,18 @@ impl BatchEvaluator {
         host: &mut dyn Host,
     ) {
         let sources = self.sources(globals);
+        self.run(points, |machine, inputs| {
+            machine.run(sources, inputs, first, points, host);
+        });
+    }
+
+    /// Has a batch of so many points run by the machine whose turn it is.
+    fn run(&mut self, points: usize, run: impl FnOnce(&mut BatchMachine, &[u32])) {
         let inputs = self.home.instance.inputs();
-        self.machine.run(sources, inputs, first, points, host);
+        match &mut self.climb {
+            Some(climb) => climb.run(&mut self.machine, points, |machine| run(machine, inputs)),
+            None => run(&mut self.machine, inputs),
+        }
     }
 
     /// The same for quads at an edge: of the points from `first` on, as many as `helpers` tells of, those are evaluated for their neighbours alone. The
@@ -230,9 +276,9 @@ impl BatchEvaluator {
         host: &mut dyn Host,
     ) {
         let sources = self.sources(globals);
-        let inputs = self.home.instance.inputs();
-        self.machine
-            .run_quads(sources, inputs, first, helpers, host);
+        self.run(helpers.len(), |machine, inputs| {
+            machine.run_quads(sources, inputs, first, helpers, host);
+        });
     }
 
     /// # Panics
@@ -398,8 +444,27 @@ impl BatchEvaluator {
     /// Bytes that it takes, its own included, beside instance and program. It grows with the most faults, the largest closures and the most points
     /// that waited so far.
     pub fn memory(&self) -> usize {
+        let climb = self.climb.as_ref();
+        let climb = climb.map_or(0, |climb| size_of::<Climb>() + climb.heap());
         size_of::<BatchEvaluator>() - size_of::<BatchMachine>()
             + self.machine.memory()
             + self.home.memory()
+            + climb
+    }
+
+    /// The figures of its program, with the memory of the instance and of itself, and what is known of machine code.
+    pub fn stats(&self) -> Stats {
+        let program = self.instance().program();
+        let mut stats = program.stats();
+        stats.memory.instance = Some(self.instance().memory());
+        stats.memory.evaluator = Some(self.memory());
+        stats.tier = Some(self.tier());
+        if self.tier != Tier::Interpreter {
+            stats.native = program.native_stats();
+        }
+        if let (Some(native), Some(climb)) = (&mut stats.native, &self.climb) {
+            native.speedup = climb.speedup();
+        }
+        stats
     }
 }

@@ -179,6 +179,7 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
                 let title = match tier {
                     Tier::Interpreter => format!("{name}_{level}_{what}"),
                     Tier::Native => format!("{name}_{level}_{what}_native"),
+                    Tier::Auto => format!("{name}_{level}_{what}_auto"),
                 };
                 contenders.push(Contender::new(title, move || batches.run()));
             }

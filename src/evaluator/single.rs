@@ -3,8 +3,9 @@
 use super::NoEngine;
 use super::neighbours::{HELPERS, Neighbours};
 use super::parked::ParkedQuad;
-use crate::batch::{self, BatchSetup, Tier};
+use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
+use crate::tier::Tier;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{BatchMachine, Outcome, Parked, Source};

@@ -30,6 +30,7 @@ fn engines() -> impl Iterator<Item = &'static str> {
         adumbra::Engine::Point => "point",
         adumbra::Engine::Batch => "batch",
         adumbra::Engine::Native => "native",
+        adumbra::Engine::Auto => "auto",
     })
 }
 

@@ -85,6 +85,7 @@ fn batches_show_what_points_show() {
         (0, null(), interpreter),
         (64, c"baseline".as_ptr(), interpreter),
         (7, null(), interpreter),
+        (1, null(), AdumbraTier::Auto as u32),
     ];
     if native_is_there() {
         let native = AdumbraTier::Native as u32;
@@ -95,9 +96,12 @@ fn batches_show_what_points_show() {
             width: width_wanted,
             simd,
             tier,
+            compile_when: AdumbraCompileWhen::AtOnce as u32,
+            compile_after: 1,
             ..sized()
         };
         let evaluator = made!(adumbra_batch_evaluator_new(instance, &raw const options));
+        let mut used = Vec::new();
         let width = width(evaluator);
         assert!(width_wanted == 0 || width == width_wanted as usize);
         let mut name = null();
@@ -114,6 +118,9 @@ fn batches_show_what_points_show() {
                 null()
             ));
             assert_eq!(of_the_chunk(evaluator, points), expected[first..][..points]);
+            let mut now = u32::MAX;
+            ok!(adumbra_batch_evaluator_tier(evaluator, &raw mut now));
+            used.push(now);
             let mut outcomes = vec![AdumbraOutcome::Pending; points];
             let mut needed = 0;
             ok!(adumbra_batch_evaluator_outcomes(
@@ -125,6 +132,13 @@ fn batches_show_what_points_show() {
             assert_eq!(outcomes, vec![AdumbraOutcome::Finished; needed]);
             assert_eq!(needed, points);
         }
+        let expected = match tier == AdumbraTier::Auto as u32 {
+            // It begins at one point, and tries both from the next one on.
+            true if native_is_there() => vec![0, 0, 1, 1, 0],
+            true => vec![0; 5],
+            false => vec![tier; used.len().min(5)],
+        };
+        assert_eq!(used[..expected.len()], expected);
         let mut bytes = 0;
         ok!(adumbra_batch_evaluator_memory(evaluator, &raw mut bytes));
         assert!(bytes > 1000);
@@ -365,16 +379,24 @@ fn setups_are_looked_at() {
         tier(native, c"baseline".as_ptr()),
         AdumbraStatus::Unavailable
     );
-    assert_eq!(tier(2, null()), AdumbraStatus::InvalidValue);
-    let reserved = AdumbraBatchOptions {
-        reserved: 1,
-        ..sized()
+    assert_eq!(tier(AdumbraTier::Auto as u32, null()), AdumbraStatus::Ok);
+    assert_eq!(
+        tier(AdumbraTier::Auto as u32, c"baseline".as_ptr()),
+        AdumbraStatus::Ok
+    );
+    assert_eq!(tier(3, null()), AdumbraStatus::InvalidValue);
+    let when = |compile_when: u32| {
+        with(AdumbraBatchOptions {
+            compile_when,
+            ..sized()
+        })
     };
-    assert_eq!(with(reserved), AdumbraStatus::Size);
+    assert_eq!(when(AdumbraCompileWhen::Never as u32), AdumbraStatus::Ok);
+    assert_eq!(when(3), AdumbraStatus::InvalidValue);
     // The first version had no tier, so what stands there is not the library's.
     let first = AdumbraBatchOptions {
         size: offset_of!(AdumbraBatchOptions, tier) as u32,
-        tier: 2,
+        tier: 3,
         ..sized()
     };
     assert_eq!(with(first), AdumbraStatus::Ok);

@@ -79,11 +79,13 @@ fn bits(word: u32) -> Vec<u32> {
     let program = in_mode(word, || compile(compiler, SHADER));
     let instance = in_mode(word, || made!(adumbra_instance_new(program)));
     let point = in_mode(word, || made!(adumbra_evaluator_new(instance, null())));
-    let mut tiers = vec![AdumbraTier::Interpreter];
+    let mut tiers = vec![AdumbraTier::Interpreter, AdumbraTier::Auto];
     tiers.extend(native_is_there().then_some(AdumbraTier::Native));
     let batches = tiers.into_iter().map(|tier| {
         let options = AdumbraBatchOptions {
             tier: tier as u32,
+            compile_when: AdumbraCompileWhen::AtOnce as u32,
+            compile_after: 1,
             ..sized()
         };
         in_mode(word, || {

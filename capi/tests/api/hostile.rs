@@ -69,6 +69,7 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_tier_is_available(n, h);
         adumbra_batch_evaluator_new(h, o, h);
         adumbra_batch_evaluator_width(h, h);
+        adumbra_batch_evaluator_tier(h, h);
         adumbra_batch_evaluator_simd(h, h);
         adumbra_batch_evaluator_evaluate(h, h, n, n, o, o);
         adumbra_batch_evaluator_outcomes(h, o, n, o);
@@ -301,7 +302,7 @@ fn sizes_and_numbers_may_be_anything() {
     let limits = AdumbraLimits { size: 8, ..sized() };
     for options in [
         AdumbraEvaluatorOptions {
-            engine: 4,
+            engine: 5,
             ..sized()
         },
         AdumbraEvaluatorOptions {
@@ -327,7 +328,7 @@ fn sizes_and_numbers_may_be_anything() {
         assert!(expected.contains(&status) && other.is_null());
     }
     let mut available = 7;
-    let unknown = call!(adumbra_tier_is_available(2, &raw mut available));
+    let unknown = call!(adumbra_tier_is_available(3, &raw mut available));
     assert_eq!((unknown, available), (AdumbraStatus::InvalidValue, 7));
     ok!(adumbra_tier_is_available(0, &raw mut available));
     assert_eq!(available, 1);

@@ -40,6 +40,7 @@ fn points_are_those_of_the_facade_by_every_engine() {
         AdumbraEngine::Point,
         AdumbraEngine::Reference,
         AdumbraEngine::Batch,
+        AdumbraEngine::Auto,
     ];
     for engine in engines.into_iter().chain(native) {
         let engine = engine as u32;

@@ -14,8 +14,8 @@ use crate::feature::Feature;
 use crate::generate::{Point, Program};
 use crate::mix::Mix;
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Engine, Evaluator, Host, Instance, MAX_WIDTH,
-    MessageId, Outcome, SampleRequest, Sampled, SimdLevel, Tier,
+    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Engine, Evaluator, Host, Instance,
+    MAX_WIDTH, MessageId, Outcome, SampleRequest, Sampled, SimdLevel, Tier, TierUp,
 };
 use adumbra_ir::eval::Shadows;
 use adumbra_vm::native;
@@ -89,6 +89,8 @@ pub enum At {
     OneEngine,
     /// By machine code at one level, by lot.
     Native,
+    /// By evaluators that rise from the interpreter to machine code from their first point on, at one level, by lot.
+    Auto,
 }
 
 /// A batch engine.
@@ -103,6 +105,7 @@ impl fmt::Display for BatchEngine {
         match self.tier {
             Tier::Interpreter => write!(f, "{}", self.level),
             Tier::Native => write!(f, "native code at {}", self.level),
+            Tier::Auto => write!(f, "either at {}", self.level),
         }
     }
 }
@@ -113,10 +116,13 @@ impl fmt::Display for BatchEngine {
 /// If there is none.
 pub(super) fn batch_engines(at: At, lot: &mut u64) -> Result<Vec<BatchEngine>, String> {
     let of = |tier| SimdLevel::available().map(move |level| BatchEngine { level, tier });
-    let native = of(Tier::Native).filter(|engine| native::serves(engine.level));
+    let coded = |tier| of(tier).filter(|engine| native::serves(engine.level));
     let mut engines: Vec<BatchEngine> = match at {
-        At::Native => native.collect(),
-        At::EveryEngine | At::OneEngine => of(Tier::Interpreter).chain(native).collect(),
+        At::Native => coded(Tier::Native).collect(),
+        At::Auto => coded(Tier::Auto).collect(),
+        At::EveryEngine | At::OneEngine => {
+            of(Tier::Interpreter).chain(coded(Tier::Native)).collect()
+        }
     };
     if engines.is_empty() {
         return Err("there is no machine code for this processor".to_owned());
@@ -170,9 +176,21 @@ impl Batch {
     }
 
     pub(super) fn setup(&self, engine: BatchEngine) -> BatchSetup {
+        let width = match engine.tier {
+            // Machines change places between chunks, so there have to be some.
+            Tier::Auto => 1 + self.width % 3,
+            _ => self.width,
+        };
         BatchSetup {
             limits: limits(),
-            width: Some(self.width as usize),
+            width: Some(width as usize),
+            tier_up: TierUp {
+                when: match self.width % 2 {
+                    0 => CompileWhen::Background,
+                    _ => CompileWhen::AtOnce,
+                },
+                after: 0,
+            },
             simd: Some(engine.level),
             uniform: self.uniform.clone(),
             tier: engine.tier,
@@ -326,6 +344,7 @@ fn observe_together(
         }
         let here = &host.points[first..][..count];
         shown.extend(gather(&evaluator, here, elsewhere, &mut room));
+        evaluator.wait_for_code();
     }
     Ok(shown)
 }

@@ -276,6 +276,7 @@ fn observe_together(
         }
         let here = &host.points[first..][..count];
         all.extend(gather(&evaluator, here, elsewhere, &mut room));
+        evaluator.wait_for_code();
     }
     Ok(all)
 }

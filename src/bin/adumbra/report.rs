@@ -5,7 +5,8 @@ use crate::setup::MAX_TIME;
 use crate::show;
 use adumbra::render::{self, JsonDiagnostic, JsonSpan};
 use adumbra::{
-    DEFAULT_STEPS, Diagnostic, Evaluator, FaultKind, Findings, Sources, Stats, fault_finding,
+    DEFAULT_STEPS, Diagnostic, Evaluator, FaultKind, Findings, NativeStats, Sources, Stats, Tier,
+    fault_finding,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -158,9 +159,37 @@ pub fn stats(stats: &Stats, format: Format) {
         .filter_map(|(name, size)| Some((name, size?)));
     let sizes = sizes.into_iter().chain(others);
     let sizes = sizes.map(|(name, size)| vec![name.to_owned(), format!("{size:>10}")]);
-    let rows: Vec<_> = times.chain(sizes).collect();
+    let tier = stats
+        .tier
+        .map(|tier| vec!["rows by".to_owned(), self::tier(tier, stats.native)]);
+    let rows: Vec<_> = times.chain(sizes).chain(tier).collect();
     // As above.
     let _ = anstream::stderr().write_all(show::table(&rows).as_bytes());
+}
+
+/// Who computes rows, and why.
+fn tier(tier: Tier, native: Option<NativeStats>) -> String {
+    let name = match tier {
+        Tier::Interpreter => "the interpreter",
+        Tier::Native => "machine code",
+        Tier::Auto => "either",
+    };
+    let Some(native) = native else {
+        return name.to_owned();
+    };
+    let speedup = native.speedup;
+    let speedup = speedup.map(|ratio| format!(", machine code being {ratio:.2} times as fast"));
+    let troubles = [
+        (native.refused, "no executable memory"),
+        (native.panicked, "the compiler failed"),
+    ];
+    let troubles = troubles.into_iter().filter(|(count, _)| *count > 0);
+    let troubles = troubles.map(|(count, what)| format!(", {what} ({count} times)"));
+    [name.to_owned()]
+        .into_iter()
+        .chain(speedup)
+        .chain(troubles)
+        .collect()
 }
 
 #[cfg(test)]

@@ -31,9 +31,10 @@ impl Setup {
     pub fn new(args: &CompileArgs) -> Outcome<Setup> {
         let engine = match args.engine {
             EngineName::Reference => Engine::Reference,
-            EngineName::Point | EngineName::Auto => Engine::Point,
+            EngineName::Point => Engine::Point,
             EngineName::Batch => Engine::Batch,
             EngineName::Native => Engine::Native,
+            EngineName::Auto => Engine::Auto,
         };
         let derivatives = match args.derivatives {
             DerivativesName::Dual => Derivatives::Dual,

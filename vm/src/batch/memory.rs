@@ -173,6 +173,12 @@ impl Memory {
             + size_of_val(&written_inputs[..])
     }
 
+    /// Whether any unit has code.
+    pub(super) fn has_code(&self) -> bool {
+        let kernels = self.kernels.iter();
+        kernels.flat_map(|k| k.entries.iter()).any(Option::is_some)
+    }
+
     /// The code of a unit, if there is any.
     pub(super) fn kernel(&self, unit: u32) -> Option<Kernel> {
         self.kernels.as_ref()?.entries[unit as usize]

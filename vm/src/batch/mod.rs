@@ -101,7 +101,6 @@ impl BatchMachine {
         uniform.resize(program.interface.global_words(), false);
         let native = options.native.as_ref().filter(|_| native::serves(level));
         let loaded = load(&program, level, &uniform, native.is_some());
-        let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
         let slots = program.slots as usize;
         let planes = slots + 1 + SCRATCH as usize + loaded.hosts.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
@@ -120,6 +119,7 @@ impl BatchMachine {
         let outputs = 3 * program.output_lanes.len();
         let (entry, depth, places) = (loaded.entry as usize, loaded.depth, loaded.places_to_wait());
         let memory = if in_planes {
+            let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
             Memory::new(&program, loaded, kernels, width, slots)
         } else {
             // Points run one by one; only what comes out has planes.
@@ -160,6 +160,11 @@ impl BatchMachine {
     /// The level that it runs at.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// Whether any of its rows are computed by machine code.
+    pub fn has_code(&self) -> bool {
+        self.chunk.memory.has_code()
     }
 
     /// Evaluates points `first` to `first + points` of a batch. `globals` has a source for each word that

@@ -11,7 +11,9 @@ use super::view::Seen;
 use crate::checker::Interrupt;
 use crate::outcome::{Failure, Outcome};
 use crate::setup::Setup;
-use adumbra::{BatchEvaluator, BatchSetup, Corner, Evaluator, Faults, Globals, Instance, Part};
+use adumbra::{
+    BatchEvaluator, BatchSetup, Corner, Evaluator, Faults, Globals, Instance, Part, Stats,
+};
 use indicatif::ProgressBar;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,6 +43,8 @@ pub struct Drawn {
     pub stopped: Vec<usize>,
     pub faults: FaultTally,
     pub said: Said,
+    /// The figures of one of the evaluators in the end.
+    pub stats: Option<Stats>,
 }
 
 impl Job<'_> {
@@ -72,6 +76,8 @@ pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= tiles || job.interrupt.is_pressed() {
+                let mut drawn = drawn.lock().expect("no thread panics");
+                drawn.stats = Some(brush.stats());
                 return Ok(());
             }
             let corner = [index % across * tile, index / across * tile];
@@ -138,6 +144,13 @@ impl<'a> Brush<'a> {
             }
         };
         Ok(Brush { job, engine })
+    }
+
+    fn stats(&self) -> Stats {
+        match &self.engine {
+            Means::Batch(evaluator) => evaluator.stats(),
+            Means::Single(evaluator, _) => evaluator.stats(),
+        }
     }
 
     /// Draws these pixels; what is seen of helpers counts for nothing.
@@ -282,29 +295,32 @@ mod tests {
         let shown = super::super::shown::shown(&program, None).expect("there is one");
         let textures = Textures::load(&program, &[]).expect("there are none");
         let instance = Instance::new(&program);
-        setup.engine = Engine::Batch;
         let interrupt = Interrupt::default();
-        let job = Job {
-            setup: &setup,
-            instance: &instance,
-            grid: &grid,
-            shown: &shown,
-            view: ViewName::Value,
-            textures: &textures,
-            interrupt: &interrupt,
-            threads: 3,
-        };
-        let bits = |tile: usize| {
+        let mut bits = |engine: Engine, tile: usize| {
+            setup.engine = engine;
+            let job = Job {
+                setup: &setup,
+                instance: &instance,
+                grid: &grid,
+                shown: &shown,
+                view: ViewName::Value,
+                textures: &textures,
+                interrupt: &interrupt,
+                threads: 3,
+            };
             let drawn = draw(&job, tile).expect("nobody interrupts");
+            assert!(drawn.stats.is_some());
             drawn
                 .pixels
                 .into_iter()
                 .map(|pixel| pixel.map(f32::to_bits))
                 .collect::<Vec<_>>()
         };
-        let whole = bits(100);
+        let whole = bits(Engine::Batch, 100);
         for tile in [1, 7, 16, TILE] {
-            assert!(bits(tile) == whole, "{tile}");
+            for engine in [Engine::Batch, Engine::Auto] {
+                assert!(bits(engine, tile) == whole, "{tile}, {engine:?}");
+            }
         }
     }
 }

@@ -16,14 +16,12 @@ mod watch;
 
 pub use args::ImageArgs;
 
-use crate::args::EngineName;
 use crate::checker::Interrupt;
 use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format};
 use crate::run::instance;
 use crate::setup::Setup;
-use adumbra::Engine;
 use adumbra_image::{Picture, Png, write_exr, write_png};
 use args::ViewName;
 use draw::{Drawn, Job, TILE, draw};
@@ -55,9 +53,6 @@ fn render(
     read: &mut Vec<PathBuf>,
 ) -> Outcome {
     let mut setup = Setup::new(&args.compile)?;
-    if args.compile.engine == EngineName::Auto {
-        setup.engine = Engine::Batch;
-    }
     let time = time(args)?;
     let grid = Grid::new(&mut setup, args.size, time, args.surface)?;
     let derivs = !matches!(args.view, ViewName::Value | ViewName::Lod);
@@ -108,7 +103,8 @@ fn render(
     io::stdout().write_all(legend.as_bytes())?;
     drawn.faults.report(&sources, width);
     if args.compile.stats {
-        report::stats(&program.stats(), Format::Text);
+        let stats = drawn.stats.unwrap_or_else(|| program.stats());
+        report::stats(&stats, Format::Text);
         let points = drawn.pixels.len();
         let rate = points as f64 / seconds;
         let line = format!("drawing {points} points in {seconds:.3} s, {rate:.0} points/s\n");

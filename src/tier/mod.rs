@@ -1,0 +1,75 @@
+//! Tiers: who computes the rows of batches, and how a program rises from the interpreter to machine code.
+//!
+//! The evaluators of a program count the points that they evaluate ([`shared`]). Whoever finds that they are many orders a machine with code ([`order`]), which
+//! the thread that compiles makes ([`queue`]); between two batches the evaluator takes it ([`climb`]), tries both machines in turn ([`trial`]), and keeps the faster.
+//! Both give the same bits, so nothing that a host sees depends on when this happens. No evaluator waits for anybody.
+
+pub(crate) mod climb;
+mod order;
+mod queue;
+pub(crate) mod shared;
+mod trial;
+
+use adumbra_aot::Native;
+use serde::Serialize;
+
+/// Points of a program that are evaluated before it is compiled, if nothing else is said.
+///
+/// Compiling a row takes about as long as interpreting it for so many points: until then the time spent is at most doubled, whatever comes after.
+/// That rows are many changes both alike; in a loop they are interpreted more often, and code pays earlier.
+pub const HOT_POINTS: u64 = 1 << 15;
+
+/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// The batch interpreter: no time goes into compiling.
+    #[default]
+    Interpreter,
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
+    Native,
+    /// The interpreter first, and machine code once the program is worth it, as [`TierUp`] says, if it is measured to be faster. Where there is no machine code,
+    /// the interpreter.
+    Auto,
+}
+
+impl Tier {
+    /// Whether it is there for this processor.
+    pub fn is_available(self) -> bool {
+        match self {
+            Tier::Interpreter | Tier::Auto => true,
+            Tier::Native => Native::is_available(),
+        }
+    }
+}
+
+/// When a program evaluated by [`Tier::Auto`] is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TierUp {
+    /// Who compiles it.
+    pub when: CompileWhen,
+    /// Once so many of its points were evaluated, by all evaluators together that may compile it.
+    pub after: u64,
+}
+
+impl Default for TierUp {
+    fn default() -> TierUp {
+        TierUp {
+            when: CompileWhen::default(),
+            after: HOT_POINTS,
+        }
+    }
+}
+
+/// Who compiles a program, and thereby when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CompileWhen {
+    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It is begun with the first evaluator that may want it, and
+    /// ends with the process.
+    #[default]
+    Background,
+    /// The evaluator that finds that it is time, at once: its batch begins later.
+    AtOnce,
+    /// Nobody.
+    Never,
+}

@@ -1,0 +1,112 @@
+//! What the evaluators of a program share: how many points they evaluated, and whether machine code is worth while.
+
+use crate::program::IN_ARC;
+use adumbra_aot::MAX_VARIANTS;
+use adumbra_vm::Level;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What is known of a program's tiers.
+#[derive(Debug, Default)]
+pub(crate) struct Tiers {
+    points: AtomicU64,
+    panicked: AtomicUsize,
+    variants: Mutex<Vec<Arc<Variant>>>,
+}
+
+/// A way in which a program is evaluated, of which there is one verdict.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    level: Level,
+    /// Which words among the globals are the same for all points.
+    uniform: Box<[bool]>,
+    /// Once there is one, it stays.
+    verdict: OnceLock<Verdict>,
+}
+
+/// What is known of machine code.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    /// It is so many times as fast as the interpreter.
+    Measured(f64),
+    /// There is none: no row wants any, there was no memory for it, or compiling failed.
+    NoCode,
+}
+
+impl Verdict {
+    /// Whether code is to be taken.
+    pub(crate) fn takes_code(self) -> bool {
+        matches!(self, Verdict::Measured(speedup) if speedup > 1.0)
+    }
+}
+
+impl Tiers {
+    /// Counts points that are evaluated; gives how many there were before.
+    pub(super) fn count(&self, points: usize) -> u64 {
+        self.points.fetch_add(points as u64, Ordering::Relaxed)
+    }
+
+    /// The compiler panicked.
+    pub(super) fn count_panic(&self) {
+        self.panicked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often the compiler panicked.
+    pub(crate) fn panicked(&self) -> usize {
+        self.panicked.load(Ordering::Relaxed)
+    }
+
+    /// What is shared by all who evaluate in this way. So many are kept as there are variants of code; beyond, the oldest goes with its last evaluator.
+    pub(super) fn variant(&self, level: Level, uniform: &[bool]) -> Arc<Variant> {
+        let mut variants = self.variants();
+        let is = |own: &&Arc<Variant>| own.level == level && *own.uniform == *uniform;
+        if let Some(found) = variants.iter().find(is) {
+            return found.clone();
+        }
+        let variant = Arc::new(Variant {
+            level,
+            uniform: uniform.into(),
+            verdict: OnceLock::new(),
+        });
+        if variants.len() == MAX_VARIANTS {
+            variants.remove(0);
+        }
+        variants.push(variant.clone());
+        variant
+    }
+
+    /// Bytes of the heap that it holds.
+    pub(crate) fn heap(&self) -> usize {
+        let variants = self.variants();
+        let each = variants
+            .iter()
+            .map(|variant| IN_ARC + size_of::<Variant>() + size_of_val(&variant.uniform[..]));
+        variants.capacity() * size_of::<Arc<Variant>>() + each.sum::<usize>()
+    }
+
+    fn variants(&self) -> MutexGuard<'_, Vec<Arc<Variant>>> {
+        // Nobody panics here.
+        self.variants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Variant {
+    pub(super) fn level(&self) -> Level {
+        self.level
+    }
+
+    pub(super) fn uniform(&self) -> &[bool] {
+        &self.uniform
+    }
+
+    /// What somebody found out, if anybody did.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        self.verdict.get().copied()
+    }
+
+    /// Somebody found something out; whoever was first is right.
+    pub(super) fn decide(&self, verdict: Verdict) {
+        // It is no loss: evaluators ask what holds.
+        let _ = self.verdict.set(verdict);
+    }
+}

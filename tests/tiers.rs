@@ -1,0 +1,203 @@
+//! Programs rise from the interpreter to machine code while they are evaluated, and nothing that comes out tells when.
+//!
+//! The longer search is `cargo run --release -p adumbra-fuzz -- batch --auto --programs 1000000`.
+
+use adumbra::{
+    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Engine, Evaluator,
+    GlobalsLayout, Host, Instance, Limits, NoTextures, Outcome, Part, Program, SampleRequest,
+    Sampled, Sources, Tier, TierUp, Type,
+};
+use adumbra_fuzz::campaign::{run_batch, run_quads};
+use adumbra_fuzz::oracle::batch::At;
+use std::sync::Arc;
+use std::thread;
+
+const THREADS: usize = 8;
+
+/// Points of a pass, in batches of [`WIDTH`].
+const POINTS: usize = 1 << 11;
+const WIDTH: usize = 128;
+
+/// Whether there is machine code for this processor; says so if not.
+fn is_there() -> bool {
+    let is = Tier::Native.is_available();
+    if !is {
+        println!("skipped: there is no machine code for this processor");
+    }
+    is
+}
+
+fn compiled(text: &str) -> Arc<Program> {
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
+    let sources = Sources::new("s.adu", text);
+    Compiler::new(layout).compile(&sources).unwrap()
+}
+
+fn evaluator(program: &Arc<Program>, tier: Tier, tier_up: TierUp) -> BatchEvaluator {
+    let setup = BatchSetup {
+        width: Some(WIDTH),
+        tier,
+        tier_up,
+        ..BatchSetup::default()
+    };
+    BatchEvaluator::with(&Instance::new(program), &setup).unwrap()
+}
+
+fn x() -> Vec<f32> {
+    let at = |i: usize| (i % 64) as f32 * 0.0137 + (i / 64) as f32 * 0.0071;
+    (0..POINTS).map(at).collect()
+}
+
+/// Runs all points; gives the bits that came out, and who computed the batches.
+fn pass(evaluator: &mut BatchEvaluator, x: &[f32]) -> (Vec<u32>, Vec<Tier>) {
+    let mut globals = BatchGlobals::new(evaluator.instance().program().globals());
+    globals.plane("x", Part::Value, 0, x, 1).unwrap();
+    globals.same_part("x", Part::Ddx, 1.0_f32).unwrap();
+    let (mut bits, mut tiers) = (Vec::new(), Vec::new());
+    for first in (0..x.len()).step_by(WIDTH) {
+        evaluator.evaluate(&globals, first, WIDTH, &mut NoTextures);
+        bits.extend((0..WIDTH).flat_map(|point| evaluator.words(point).collect::<Vec<_>>()));
+        tiers.push(evaluator.tier());
+    }
+    (bits, tiers)
+}
+
+/// Eight threads evaluate one program from its first point until code was compiled, taken, tried, and kept or given up.
+#[test]
+fn every_batch_of_eight_threads_has_the_interpreters_bits() {
+    if !is_there() {
+        return;
+    }
+    let program = compiled(
+        "shader s(out float o, out float s) {
+            float x = global_value<x>, sum = 0;
+            for (int i = 0; i < 40; ++i) { if (fract(x * 3.1 + float(i) * 0.37) < 0.5) continue; sum += sin(sum + x); if (sum > 3) break; }
+            o = sum * exp(-x); s = ddx(o);
+        }",
+    );
+    let x = x();
+    let (expected, _) = pass(
+        &mut evaluator(&program, Tier::Interpreter, TierUp::default()),
+        &x,
+    );
+    let tier_up = TierUp {
+        when: CompileWhen::Background,
+        after: POINTS as u64,
+    };
+    let rise = || {
+        let mut evaluator = evaluator(&program, Tier::Auto, tier_up);
+        let mut all = Vec::new();
+        let mut check = |evaluator: &mut BatchEvaluator| {
+            let (found, tiers) = pass(evaluator, &x);
+            assert!(found == expected, "{tiers:?}");
+            all.extend(tiers);
+        };
+        // Code comes at whatever time, and in the end it is there.
+        for _ in 0..4 {
+            check(&mut evaluator);
+        }
+        evaluator.wait_for_code();
+        for _ in 0..3 {
+            check(&mut evaluator);
+        }
+        assert_eq!(all[0], Tier::Interpreter);
+        assert!(all.contains(&Tier::Native), "{all:?}");
+        (evaluator.tier(), evaluator.stats().native.unwrap())
+    };
+    let ends = thread::scope(|scope| {
+        let threads = [(); THREADS].map(|()| scope.spawn(rise));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    for (tier, native) in ends {
+        assert_eq!(tier, ends[0].0, "what one has measured holds for all");
+        let is_faster = native.speedup.is_some_and(|speedup| speedup > 1.0);
+        assert_eq!(tier == Tier::Native, is_faster, "{native:?}");
+        assert_eq!((native.refused, native.panicked), (0, 0));
+    }
+}
+
+#[test]
+fn random_programs_that_rise_show_what_points_show() {
+    if !is_there() {
+        return;
+    }
+    let (report, finding) = run_batch(2_000_000, 1_000, At::Auto);
+    if let Some(finding) = finding {
+        panic!("{finding}");
+    }
+    println!("{report}");
+    assert_eq!(report.mix.hollow(), None);
+    let (mix, finding) = run_quads(2_000_000, 100, At::Auto);
+    if let Some(finding) = finding {
+        panic!("{finding}");
+    }
+    println!("{mix}");
+}
+
+/// Textures that are late; what they show says where they were asked for.
+struct Late;
+
+impl Host for Late {
+    fn sample(&mut self, _: &SampleRequest) -> Sampled {
+        Sampled::Pending
+    }
+}
+
+fn texel(request: &SampleRequest) -> [f32; 4] {
+    [request.u, request.dudx, 0.25, 1.0]
+}
+
+/// Points that wait stay with the machine of their batch, or go on elsewhere, whoever computes the next one.
+#[test]
+fn points_that_wait_are_answered_whoever_computes_next() {
+    if !is_there() {
+        return;
+    }
+    let program = compiled(
+        "texture2d t;
+         shader s(out color c) {
+            float x = global_value<x>;
+            float y = exp(x) * x;
+            c = texture2d_sample<t>(y, x) * x + sin(y);
+        }",
+    );
+    let tier_up = TierUp {
+        when: CompileWhen::AtOnce,
+        after: 0,
+    };
+    let x = x();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    globals.same_part("x", Part::Ddx, 1.0_f32).unwrap();
+    // By the number of the batch: what came of points that were answered in it, and of one that waited beyond the next batch.
+    let shown = |tier: Tier| {
+        let mut evaluator = evaluator(&program, tier, tier_up);
+        let mut alone = Evaluator::with(&Instance::new(&program), Engine::Auto, Limits::default());
+        let alone = alone.as_mut().unwrap();
+        let mut parked = None;
+        let (mut all, mut tiers) = (Vec::new(), Vec::new());
+        for first in (0..POINTS).step_by(WIDTH) {
+            evaluator.evaluate(&globals, first, WIDTH, &mut Late);
+            tiers.push(evaluator.tier());
+            assert_eq!(evaluator.waiting().count(), WIDTH);
+            if let Some((point, request)) = parked.take() {
+                let outcome = alone.resume(point, texel(&request), &mut Late);
+                assert_eq!(outcome.unwrap(), Outcome::Finished);
+                all.extend_from_slice(alone.words());
+            }
+            let waiting: Vec<_> = evaluator.waiting().map(|(at, r)| (at, *r)).collect();
+            for (at, request) in &waiting[1..] {
+                let outcome = evaluator.answer(*at, texel(request), &mut Late);
+                assert_eq!(outcome, Outcome::Finished);
+                all.extend(evaluator.words(*at));
+            }
+            let (at, request) = waiting[0];
+            parked = Some((evaluator.park(at).unwrap(), request));
+        }
+        (all, tiers)
+    };
+    let (expected, _) = shown(Tier::Interpreter);
+    let (found, tiers) = shown(Tier::Auto);
+    assert!(tiers.contains(&Tier::Interpreter) && tiers.contains(&Tier::Native));
+    assert!(found == expected);
+}
