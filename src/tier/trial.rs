@@ -146,6 +146,6 @@ mod tests {
     #[test]
     fn a_clock_that_stands_still_does_not_speak_for_code() {
         let (ratio, _) = tried(|_, _| (512, 0));
-        assert!(!(ratio > 1.0), "{ratio}");
+        assert!(ratio <= 1.0 || ratio.is_nan(), "{ratio}");
     }
 }
