@@ -453,6 +453,9 @@ typedef struct AdumbraInstance AdumbraInstance;
 /// `struct Hit { float uv[3][2]; float normal[3][3]; int32_t bounce[3]; }` has `uv[0]` as the value of a float2, `uv[1]` as its ddx, `uv[2]` as its ddy.
 typedef struct AdumbraLayout AdumbraLayout;
 
+/// A shader in an object file that `adumbra aot` wrote, with its bytecode and machine code. The header that goes with the file declares it.
+typedef struct AdumbraObjectShader AdumbraObjectShader;
+
 /// A point that waits for a texture apart from any evaluator. Freeing it gives the point up.
 typedef struct AdumbraParkedPoint AdumbraParkedPoint;
 
@@ -877,6 +880,12 @@ AdumbraStatus adumbra_program_load(const uint8_t *bytes,
 
 /// Frees a program. Instances that were made of it live on.
 void adumbra_program_free(struct AdumbraProgram *program);
+
+/// Makes a program of a shader that was compiled ahead of time, which has to stay for as long as the process. Evaluators whose engine or tier is native run
+/// its machine code.
+AdumbraStatus adumbra_program_from_object(const struct AdumbraObjectShader *shader,
+                                          struct AdumbraProgram **program,
+                                          struct AdumbraFindings **findings);
 
 /// Makes an instance. Every parameter has the shader's default, or is zero.
 AdumbraStatus adumbra_instance_new(const struct AdumbraProgram *program, struct AdumbraInstance **instance);

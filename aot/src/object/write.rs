@@ -193,7 +193,7 @@ impl Writer {
         self.table(
             &format!("adumbra_object_{name}"),
             whole,
-            SymbolScope::Linkage,
+            SymbolScope::Dynamic,
         );
         Some(())
     }

@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 const POINTS: usize = 100;
 
+/// The scalars that come out of the example.
+const OUTPUTS: [(&str, usize); 4] = [("c", 0), ("c", 1), ("c", 2), ("height", 0)];
+
 fn compiled(text: &str, layout: GlobalsLayout) -> Arc<Program> {
     let options = Options {
         output_derivatives: true,
@@ -74,13 +77,12 @@ fn shown(program: &Arc<Program>, tier: Tier) -> Vec<[[f32; 4]; 3]> {
     evaluator.evaluate(&globals, 0, POINTS, &mut Footprint);
     let mut all = vec![[[0.0; 4]; 3]; POINTS];
     for (number, part) in [Part::Value, Part::Ddx, Part::Ddy].into_iter().enumerate() {
-        let mut plane = vec![[0.0_f32; 3]; POINTS];
-        evaluator.copy("c", part, 0, &mut plane, 1).unwrap();
-        let mut heights = vec![0.0_f32; POINTS];
-        evaluator.copy("height", part, 0, &mut heights, 1).unwrap();
-        for (point, all) in all.iter_mut().enumerate() {
-            let [r, g, b] = plane[point];
-            all[number] = [r, g, b, heights[point]];
+        for (scalar, (output, of_it)) in OUTPUTS.into_iter().enumerate() {
+            let mut plane = [0.0_f32; POINTS];
+            evaluator.copy(output, part, of_it, &mut plane, 1).unwrap();
+            for (all, x) in all.iter_mut().zip(plane) {
+                all[number][scalar] = x;
+            }
         }
     }
     all
