@@ -9,7 +9,7 @@ use adumbra::{
 };
 use adumbra_fuzz::campaign::{run_batch, run_quads};
 use adumbra_fuzz::oracle::batch::At;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 const THREADS: usize = 8;
@@ -84,8 +84,10 @@ fn every_batch_of_eight_threads_has_the_interpreters_bits() {
         when: CompileWhen::Background,
         after: POINTS as u64,
     };
+    let all_are_there = Barrier::new(THREADS);
     let rise = || {
         let mut evaluator = evaluator(&program, Tier::Auto, tier_up);
+        all_are_there.wait();
         let mut all = Vec::new();
         let mut check = |evaluator: &mut BatchEvaluator| {
             let (found, tiers) = pass(evaluator, &x);
@@ -100,18 +102,24 @@ fn every_batch_of_eight_threads_has_the_interpreters_bits() {
         for _ in 0..3 {
             check(&mut evaluator);
         }
-        assert_eq!(all[0], Tier::Interpreter);
-        assert!(all.contains(&Tier::Native), "{all:?}");
-        (evaluator.tier(), evaluator.stats().native.unwrap())
+        (all, evaluator.stats())
     };
     let ends = thread::scope(|scope| {
         let threads = [(); THREADS].map(|()| scope.spawn(rise));
         threads.map(|thread| thread.join().unwrap())
     });
-    for (tier, native) in ends {
-        assert_eq!(tier, ends[0].0, "what one has measured holds for all");
+    // Whoever comes late may find that others have decided.
+    for tier in [Tier::Interpreter, Tier::Native] {
+        assert!(ends.iter().any(|(tiers, _)| tiers.contains(&tier)));
+    }
+    for (_, stats) in &ends {
+        assert_eq!(
+            stats.tier, ends[0].1.tier,
+            "what one has measured holds for all"
+        );
+        let native = stats.native.unwrap();
         let is_faster = native.speedup.is_some_and(|speedup| speedup > 1.0);
-        assert_eq!(tier == Tier::Native, is_faster, "{native:?}");
+        assert_eq!(stats.tier == Some(Tier::Native), is_faster, "{native:?}");
         assert_eq!((native.refused, native.panicked), (0, 0));
     }
 }

@@ -133,7 +133,6 @@ impl Climb {
                 Some(_) => Tier::Interpreter,
             };
             if next != self.tier {
-                machine.give_up();
                 swap(machine, other);
                 self.tier = next;
             }
@@ -324,7 +323,7 @@ mod tests {
             batch(evaluator);
         }
         let [dropped, mut kept] = evaluators;
-        let weak = Arc::downgrade(&gone);
+        let weak = Arc::downgrade(gone.bytecode());
         drop((dropped, gone));
         assert!(weak.upgrade().is_none(), "nothing in the queue keeps it");
         drop(busy);
