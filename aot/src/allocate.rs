@@ -12,8 +12,8 @@ pub(crate) enum Place {
     /// Nobody wants it, or it is a constant in memory.
     Nowhere,
     Register(u8),
-    /// A slot of the frame.
-    Slot(u32),
+    /// A slot of the frame. Who has more of them than fit here has a frame that is refused.
+    Slot(u16),
 }
 
 /// The places of all values.
@@ -44,7 +44,8 @@ impl Places {
         let mut finder = Finder {
             free: (0..registers).rev().collect(),
             free_slots: Vec::new(),
-            held: vec![Held::default(); registers as usize],
+            held: vec![0; registers as usize],
+            until: vec![0; registers as usize],
             last,
             places: Places {
                 of: vec![Place::Nowhere; graph.nodes.len() * flight],
@@ -64,16 +65,15 @@ impl Places {
                     }
                 });
                 // A result that is written before all operands were read stands apart from them.
-                let apart = matches!(node.code, Code::Rare);
+                let is_apart = node.code == Code::Rare;
+                let is_placed = !node.code.is_fixed();
                 for vector in 0..flight {
-                    if !apart {
-                        ends.iter().for_each(|&end| finder.free(end, vector, id));
-                    }
-                    if !node.code.is_fixed() {
+                    if is_apart {
                         finder.place(id, vector);
                     }
-                    if apart {
-                        ends.iter().for_each(|&end| finder.free(end, vector, id));
+                    ends.iter().for_each(|&end| finder.free(end, vector, id));
+                    if is_placed && !is_apart {
+                        finder.place(id, vector);
                     }
                 }
                 ends.clear();
@@ -115,21 +115,14 @@ fn meet(last: &mut [Id], node: Id, at: Id) {
     }
 }
 
-/// What a register holds.
-#[derive(Clone, Copy, Default)]
-struct Held {
-    /// An index among the places.
-    value: usize,
-    /// When that is wanted last.
-    last: Id,
-}
-
 struct Finder {
     free: Vec<u8>,
     /// Slots that are free, each with the node behind which it is.
-    free_slots: Vec<(u32, Id)>,
-    /// Those that are free may hold anything.
-    held: Vec<Held>,
+    free_slots: Vec<(u16, Id)>,
+    /// What each register holds, an index among the places; or held before it was free.
+    held: Vec<usize>,
+    /// When that is wanted last.
+    until: Vec<Id>,
     last: Vec<Id>,
     places: Places,
 }
@@ -147,28 +140,26 @@ impl Finder {
 
     fn place(&mut self, id: Id, vector: usize) {
         let flight = self.places.flight;
-        let own = Held {
-            value: id as usize * flight + vector,
-            last: self.last[id as usize],
-        };
+        let (value, last) = (id as usize * flight + vector, self.last[id as usize]);
         let register = match self.free.pop() {
-            Some(register) => register,
+            Some(register) => register as usize,
             None => {
-                let wanted_longest = self.held.iter().zip(0..).max_by_key(|(held, _)| held.last);
-                let (&held, register) = wanted_longest.expect("there are registers");
-                if held.last <= own.last {
-                    self.places.of[own.value] = self.slot(id);
+                let wanted_longest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
+                let register = wanted_longest.expect("there are registers");
+                if self.until[register] <= last {
+                    self.places.of[value] = self.slot(id);
                     return;
                 }
                 // It is in the frame from the beginning.
-                let since = (held.value / flight) as Id;
-                self.places.of[held.value] = self.slot(since);
+                let evicted = self.held[register];
+                self.places.of[evicted] = self.slot((evicted / flight) as Id);
                 register
             }
         };
-        self.held[register as usize] = own;
+        self.held[register] = value;
+        self.until[register] = last;
         self.places.registers |= 1 << register;
-        self.places.of[own.value] = Place::Register(register);
+        self.places.of[value] = Place::Register(register as u8);
     }
 
     /// A slot that was free at a node, and has been since.
@@ -178,7 +169,7 @@ impl Finder {
             Some(index) => self.free_slots.swap_remove(index).0,
             None => {
                 self.places.slots += 1;
-                self.places.slots - 1
+                (self.places.slots - 1) as u16
             }
         })
     }

@@ -148,11 +148,22 @@ impl Node {
         Node { code, a, b, c }
     }
 
-    /// Its operands.
-    pub(crate) fn operands(&self) -> impl Iterator<Item = Id> + use<> {
-        [self.a, self.b, self.c]
-            .into_iter()
-            .take(self.code.operands())
+    /// The same of other operands.
+    #[inline]
+    pub(crate) fn renamed(self, name: impl Fn(Id) -> Id) -> Node {
+        let mut words = [self.a, self.b, self.c];
+        for word in &mut words[..self.code.operands()] {
+            *word = name(*word);
+        }
+        let [a, b, c] = words;
+        Node { a, b, c, ..self }
+    }
+
+    /// Calls for each of its operands.
+    #[inline]
+    pub(crate) fn each_operand(&self, each: impl FnMut(Id)) {
+        let words = [self.a, self.b, self.c];
+        words[..self.code.operands()].iter().copied().for_each(each);
     }
 }
 
@@ -419,16 +430,27 @@ impl Graph {
         })
     }
 
-    /// Takes away all that was written. What comes is another graph.
+    /// These nodes, which are as simple as they will be, and nothing to be found.
+    pub(crate) fn of(nodes: Vec<Node>, like: &Graph) -> Graph {
+        Graph {
+            nodes,
+            tables: like.tables.clone(),
+            ..Graph::default()
+        }
+    }
+
+    /// Takes away all that was written. What comes is another graph, in the same memory.
     pub(crate) fn take(&mut self) -> Graph {
-        let seen = std::mem::take(&mut self.seen).anew();
-        std::mem::replace(
-            self,
-            Graph {
-                seen,
-                ..Graph::default()
-            },
-        )
+        let graph = Graph {
+            nodes: self.nodes.as_slice().to_vec(),
+            tables: std::mem::take(&mut self.tables),
+            detours: std::mem::take(&mut self.detours),
+            ..Graph::default()
+        };
+        self.nodes.clear();
+        self.is_mask.clear();
+        self.seen.clear();
+        graph
     }
 
     /// How many nodes there are: where a detour begins.
@@ -460,8 +482,9 @@ impl Graph {
     }
 
     /// All nodes that a node needs, those of a rare way included.
+    #[inline]
     pub(crate) fn each_operand(&self, node: Node, mut each: impl FnMut(Id)) {
-        node.operands().for_each(&mut each);
+        node.each_operand(&mut each);
         if node.code == Code::Rare {
             let detour = &self.detours[node.c as usize];
             detour.inputs.iter().copied().for_each(each);

@@ -9,6 +9,7 @@
 
 mod a64;
 mod allocate;
+mod assembler;
 mod compute;
 mod emit;
 #[cfg(test)]

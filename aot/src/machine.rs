@@ -38,7 +38,8 @@ pub(crate) trait Machine: Sized {
     /// Whether there are instructions for [`Code::ToI32`] and [`Code::ToU32`]; else [`Code::Truncate`] is all there is.
     const SATURATES: bool;
 
-    fn new() -> Self;
+    /// Nothing yet, with room for about so many rows.
+    fn new(rows: usize) -> Self;
 
     fn label(&mut self) -> DynamicLabel;
     /// The label is here.

@@ -28,8 +28,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Nothing, in the same memory.
-    pub(crate) fn anew(mut self) -> Seen {
+    /// Forgets all nodes.
+    pub(crate) fn clear(&mut self) {
         self.taken = 0;
         self.count = match self.count.checked_add(1) {
             Some(count) => count,
@@ -38,10 +38,10 @@ impl Seen {
                 1
             }
         };
-        self
     }
 
     /// The number of a node, or else the place to [`put`](Seen::put) it.
+    #[inline]
     pub(crate) fn find(&mut self, node: &Node, nodes: &[Node]) -> Result<Id, usize> {
         if 2 * self.taken >= self.entries.len() {
             self.grow(nodes);
@@ -50,6 +50,7 @@ impl Seen {
     }
 
     /// The place that has a node, or else where it would be. There is a free one.
+    #[inline]
     fn place(&self, node: &Node, nodes: &[Node]) -> Result<usize, usize> {
         let mask = self.entries.len() - 1;
         let mut at = hash(node) & mask;
@@ -130,7 +131,7 @@ mod tests {
     fn nodes_are_found_until_they_are_forgotten() {
         let mut seen = Seen::default();
         for count in [10_000, 3, 1_000] {
-            seen = seen.anew();
+            seen.clear();
             let mut nodes = Vec::new();
             for number in 0..count {
                 assert_eq!(intern(&mut seen, &mut nodes, number), (number, true));
@@ -154,12 +155,12 @@ mod tests {
 
     #[test]
     fn counts_may_come_to_their_end() {
-        let mut seen = Seen::default().anew();
+        let mut seen = Seen::default();
         let mut nodes = Vec::new();
         intern(&mut seen, &mut nodes, 5);
         seen.count = u32::MAX;
         intern(&mut seen, &mut nodes, 6);
-        seen = seen.anew();
+        seen.clear();
         assert!(seen.find(&node(5), &nodes).is_err() && seen.find(&node(6), &nodes).is_err());
     }
 }

@@ -29,11 +29,13 @@ struct Template {
 /// A rare way of a template.
 #[derive(Debug)]
 struct Way {
-    region: Region,
-    /// The nodes that it is given.
+    nodes: Range<usize>,
+    result: Id,
+    /// The nodes before it that it reads: what it is given, and constants.
     inputs: Vec<Id>,
-    /// Its routine, once somebody may take it.
-    routine: Option<u32>,
+    constants: Vec<Id>,
+    /// That of its routine, once somebody may take it.
+    number: Option<u32>,
 }
 
 /// Rows as they were written down, and the routines for rare ways.
@@ -112,11 +114,7 @@ impl Template {
             start = nodes.end;
         }
         usual.push(start..graph.len());
-        let ways = regions.into_iter().map(|region| Way {
-            inputs: inputs(&graph, &region),
-            region,
-            routine: None,
-        });
+        let ways = regions.into_iter().map(|region| Way::new(&graph, region));
         Template {
             usual,
             ways: ways.collect(),
@@ -126,46 +124,50 @@ impl Template {
     }
 }
 
-/// The nodes outside of a region that it reads, constants left out.
-fn inputs(graph: &Graph, region: &Region) -> Vec<Id> {
-    let mut inputs = Vec::new();
-    let mut read = |id: Id| {
-        let is_outside = !region.nodes.contains(&(id as usize));
-        if is_outside && graph.node(id).code != Code::Const && !inputs.contains(&id) {
-            inputs.push(id);
+impl Way {
+    fn new(graph: &Graph, region: Region) -> Way {
+        let Region { nodes, result } = region;
+        let mut is_known = vec![false; nodes.start];
+        let (mut inputs, mut constants) = (Vec::new(), Vec::new());
+        let mut read = |id: Id| {
+            let outside = is_known.get_mut(id as usize);
+            if outside.is_some_and(|is_known| !std::mem::replace(is_known, true)) {
+                match graph.node(id).code {
+                    Code::Const => constants.push(id),
+                    _ => inputs.push(id),
+                }
+            }
+        };
+        for node in &graph.nodes[nodes.clone()] {
+            node.each_operand(&mut read);
         }
-    };
-    for node in &graph.nodes[region.nodes.clone()] {
-        node.operands().for_each(&mut read);
+        read(result);
+        Way {
+            nodes,
+            result,
+            inputs,
+            constants,
+            number: None,
+        }
     }
-    read(region.result);
-    inputs
-}
 
-/// A region as a graph of its own, whose parameters are its inputs.
-fn routine(graph: &Graph, region: &Region, inputs: &[Id]) -> (Graph, Id) {
-    let mut own = Graph::default();
-    own.tables.clone_from(&graph.tables);
-    let mut numbers = vec![None; graph.len()];
-    for (&input, number) in inputs.iter().zip(0..) {
-        numbers[input as usize] = Some(own.push(Code::Param, number, 0, 0));
-    }
-    let of = |own: &mut Graph, numbers: &[Option<Id>], id: Id| match numbers[id as usize] {
-        Some(number) => number,
-        None => own.constant(graph.node(id).a),
-    };
-    for id in region.nodes.clone() {
-        let node = graph.nodes[id];
-        let count = node.code.operands();
-        let mut words = [node.a, node.b, node.c];
-        for word in &mut words[..count] {
-            *word = of(&mut own, &numbers, *word);
+    /// As a graph of its own, whose parameters are what it is given, and its result.
+    fn routine(&self, graph: &Graph) -> (Graph, Id) {
+        let params = (0..).map(|number| Node::new(Code::Param, number, 0, 0));
+        let constants = self.constants.iter().map(|&id| graph.node(id));
+        let mut nodes: Vec<Node> = params.take(self.inputs.len()).chain(constants).collect();
+        let mut numbers = vec![Id::MAX; self.nodes.end];
+        for (&id, number) in self.inputs.iter().chain(&self.constants).zip(0..) {
+            numbers[id as usize] = number;
         }
-        let [a, b, c] = words;
-        numbers[id] = Some(own.push(node.code, a, b, c));
+        nodes.reserve(self.nodes.len());
+        for id in self.nodes.clone() {
+            numbers[id] = nodes.len() as Id;
+            nodes.push(graph.nodes[id].renamed(|id| numbers[id as usize]));
+        }
+        let result = numbers[self.result as usize];
+        (Graph::of(nodes, graph), result)
     }
-    let result = of(&mut own, &numbers, region.result);
-    (own, result)
 }
 
 impl Templates {
@@ -213,10 +215,11 @@ impl Templates {
                         fast
                     } else {
                         let way = &mut ways[c as usize];
-                        let routine = *way.routine.get_or_insert_with(|| {
-                            routines.push(self::routine(graph, &way.region, &way.inputs));
+                        let routine = way.number.unwrap_or_else(|| {
+                            routines.push(way.routine(graph));
                             routines.len() as u32 - 1
                         });
+                        way.number = Some(routine);
                         let inputs = way.inputs.iter().map(|&id| numbers[id as usize]).collect();
                         to.detours.push(Detour { routine, inputs });
                         to.push(Code::Rare, mask, fast, to.detours.len() as u32 - 1)
@@ -227,12 +230,8 @@ impl Templates {
                     to.push(Code::Lookup, numbers[a as usize], table, 0)
                 }
                 _ => {
-                    let mut words = [a, b, c];
-                    for word in &mut words[..code.operands()] {
-                        *word = numbers[*word as usize];
-                    }
-                    let [a, b, c] = words;
-                    to.push(code, a, b, c)
+                    let node = graph.nodes[at].renamed(|id| numbers[id as usize]);
+                    to.push(code, node.a, node.b, node.c)
                 }
             };
         }

@@ -3,11 +3,12 @@
 use super::{
     A64, Base, CALLEES, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate,
 };
+use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE};
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
-use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use std::mem::offset_of;
 
 /// The greatest number of bytes that a load or store of a vector can name, which are whole vectors.
@@ -16,6 +17,9 @@ const REACH: u32 = 4095 * VECTOR as u32;
 const REACH_OF_ADDRESSES: u32 = 4095 * 8;
 /// What `add` and `sub` can name at once.
 const STEP: u32 = 4095;
+
+/// Room for the code of a row: enough for most programs, so that what is written need not move.
+const ROW_BYTES: usize = 1024;
 
 /// Bytes of a plane, for each byte of a set of points: a power of two.
 const PER_SET: u32 = 5;
@@ -112,8 +116,8 @@ impl Machine for A64 {
     const SATURATES: bool = true;
     const TURN_FLIGHT: usize = 8;
 
-    fn new() -> A64 {
-        let mut asm = VecAssembler::new(0);
+    fn new(rows: usize) -> A64 {
+        let mut asm = Assembler::new(rows * ROW_BYTES, rows, rows);
         let base = asm.new_dynamic_label();
         A64 {
             asm,
@@ -393,6 +397,6 @@ impl Machine for A64 {
         for &word in &self.pool.words {
             self.asm.push_u32(word);
         }
-        self.asm.finalize().ok()
+        self.asm.finalize()
     }
 }

@@ -16,8 +16,9 @@ mod frame;
 mod node;
 mod thunk;
 
+use crate::assembler::Assembler;
 use dynasmrt::aarch64::Aarch64Relocation;
-use dynasmrt::{DynamicLabel, DynasmApi, VecAssembler, dynasm};
+use dynasmrt::{DynamicLabel, DynasmApi, dynasm};
 use rustc_hash::FxHashMap;
 
 /// Vector registers that hold values.
@@ -44,7 +45,7 @@ enum Base {
 
 /// Writes code.
 pub(crate) struct A64 {
-    asm: VecAssembler<Aarch64Relocation>,
+    asm: Assembler<Aarch64Relocation>,
     pool: Pool,
     /// Where the pool begins.
     base: DynamicLabel,

@@ -17,6 +17,13 @@ use rustc_hash::FxHashMap;
 /// Bytes that a kernel takes of the caller's stack at most; what wants more goes by the steps. Threads may have little stack, and there are programs with
 /// any number of cells.
 pub(crate) const MAX_FRAME: i32 = 64 << 10;
+const _: () = assert!(
+    MAX_FRAME <= u16::MAX as i32 + 1,
+    "slots of a frame have numbers"
+);
+
+/// Rows for which there is room in memory from the beginning; the code of more of them moves as it grows.
+const MAX_ROOM: usize = 1 << 14;
 
 /// The code of a program's units, at any address.
 #[derive(Debug)]
@@ -35,6 +42,14 @@ struct Emitter<M> {
     registers: u8,
 }
 
+/// How many rows a unit has.
+fn rows(unit: &Unit) -> usize {
+    match unit {
+        Unit::Stretch(stretch) => stretch.rows.len(),
+        Unit::Region(region) => region.blocks.iter().map(|block| block.rows.len()).sum(),
+    }
+}
+
 /// Compiles all units; nothing if the code is too long.
 pub(crate) fn compile<M: Machine>(units: &[Unit]) -> Option<Code> {
     compile_with::<M>(units, M::REGISTERS)
@@ -44,7 +59,7 @@ pub(crate) fn compile<M: Machine>(units: &[Unit]) -> Option<Code> {
 pub(crate) fn compile_with<M: Machine>(units: &[Unit], registers: u8) -> Option<Code> {
     let mut templates = Templates::new(M::SATURATES);
     let mut emitter = Emitter {
-        machine: M::new(),
+        machine: M::new(units.iter().map(rows).sum::<usize>().min(MAX_ROOM)),
         routines: Vec::new(),
         registers,
     };

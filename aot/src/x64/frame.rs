@@ -1,12 +1,13 @@
 //! Frames, loops, jumps, and where operands are.
 
 use super::{Operand, REGISTERS, SCRATCH, VECTOR, X64};
+use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE};
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::x64::X64Relocation;
-use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
@@ -16,11 +17,16 @@ const PER_SET: i8 = 5;
 /// Vectors whose points a word of a set has.
 const PER_WORD: usize = 2;
 
+/// Room for the code of a row, and for what it refers to, constants mostly: enough for most programs, so that what is written need not move.
+const ROW_BYTES: usize = 512;
+const ROW_REFERENCES: usize = 16;
+const ROW_LABELS: usize = 4;
+
 /// The number of a general register.
 const EDX: u8 = 2;
 
 /// `vmovmskps` of eight lanes, written out: the assembler wants a general register as wide as the vector. VEX.256.0F.WIG 50 /r in Intel's manual, volume 2.
-fn sign_bits(asm: &mut VecAssembler<X64Relocation>, to: u8, from: u8) {
+fn sign_bits(asm: &mut Assembler<X64Relocation>, to: u8, from: u8) {
     asm.push(0xc4);
     asm.push(0b1100_0001 | u8::from(from < 8) << 5);
     asm.push(0b0111_1100);
@@ -39,8 +45,8 @@ impl Machine for X64 {
     const RETURN: i32 = 8;
     const SATURATES: bool = false;
 
-    fn new() -> X64 {
-        let asm = VecAssembler::new(0);
+    fn new(rows: usize) -> X64 {
+        let asm = Assembler::new(rows * ROW_BYTES, rows * ROW_REFERENCES, rows * ROW_LABELS);
         X64 {
             asm,
             pool: FxHashMap::default(),
@@ -290,6 +296,6 @@ impl Machine for X64 {
             self.thunk(label);
         }
         self.data();
-        self.asm.finalize().ok()
+        self.asm.finalize()
     }
 }

@@ -13,8 +13,9 @@ mod frame;
 mod node;
 mod thunk;
 
+use crate::assembler::Assembler;
 use dynasmrt::x64::X64Relocation;
-use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 
 /// Vector registers that hold values.
@@ -29,7 +30,7 @@ type Operand = crate::machine::Operand<DynamicLabel>;
 
 /// Writes code.
 pub(crate) struct X64 {
-    asm: VecAssembler<X64Relocation>,
+    asm: Assembler<X64Relocation>,
     /// Constants, each a vector, in the order in which they were first used.
     pool: FxHashMap<u32, DynamicLabel>,
     constants: Vec<(u32, DynamicLabel)>,

@@ -1,10 +1,11 @@
 //! What computes.
 
 use super::{Operand, SCRATCH, X64};
+use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::Machine;
 use dynasmrt::x64::X64Relocation;
-use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 /// An instruction on vectors whose last operand is a register or in memory.
 macro_rules! last {
@@ -31,7 +32,7 @@ const UP: i8 = 10;
 const TO_ZERO: i8 = 11;
 
 /// `vpsrlq` by 32, written out: the assembler knows only its form for half a register. VEX.256.66.0F.WIG 73 /2 ib in Intel's manual, volume 2.
-fn shift_right_wide(asm: &mut VecAssembler<X64Relocation>, to: u8, from: u8) {
+fn shift_right_wide(asm: &mut Assembler<X64Relocation>, to: u8, from: u8) {
     asm.push(0xc4);
     asm.push(0b1100_0001 | u8::from(from < 8) << 5);
     asm.push(0b0000_0101 | (!to & 15) << 3);

@@ -21,7 +21,7 @@ use adumbra_ir::types::{Direction, Lanes};
 use adumbra_packs::Level;
 use adumbra_packs::{Copying, Routines, Shape, Test, find_copy, find_test, find_truth};
 use fuse::Candidate;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Planes for what is on its way from one place to another: a value with its shadows.
 pub(super) const SCRATCH: u32 = 3;
@@ -103,8 +103,8 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         kept: None,
         cells: Vec::new(),
         free_cells: Vec::new(),
-        constants: HashMap::new(),
-        hosts: HashMap::new(),
+        constants: FxHashMap::default(),
+        hosts: FxHashMap::default(),
         candidates: Vec::new(),
         counts: Vec::new(),
         position: 0,
@@ -119,7 +119,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         .code
         .iter()
         .filter(|code| code.opcode == Opcode::Loop);
-    let loops: HashSet<u32> = loops.map(|code| code.words[0]).collect();
+    let loops: FxHashSet<u32> = loops.map(|code| code.words[0]).collect();
     for block in 0..blocks.count() {
         let range = blocks.range(block);
         let first = loader.out.steps.len();
@@ -180,8 +180,8 @@ struct Loader<'p> {
     /// How many slots have their words in each cell.
     cells: Vec<u32>,
     free_cells: Vec<u32>,
-    constants: HashMap<u32, u32>,
-    hosts: HashMap<u32, u32>,
+    constants: FxHashMap<u32, u32>,
+    hosts: FxHashMap<u32, u32>,
     /// Rows of the block that may be computed together with later ones.
     candidates: Vec<Candidate>,
     /// How many operands each step has.
@@ -238,37 +238,50 @@ fn written(pattern: Pattern) -> usize {
 
 impl Loader<'_> {
     fn emit(&mut self, act: Act, places: impl IntoIterator<Item = Place>) {
+        let refs = self.out.places.len();
+        self.out.places.extend(places);
+        self.step(act, refs);
+    }
+
+    /// The step for the places from `refs` on.
+    fn step(&mut self, act: Act, refs: usize) {
         if !matches!(
             act,
             Act::Row { .. } | Act::Cell(..) | Act::Fault(..) | Act::Enter(_)
         ) {
             self.candidates.clear();
         }
-        let refs = self.out.places.len() as u32;
-        self.out.places.extend(places);
-        self.counts.push(self.out.places.len() as u32 - refs);
+        self.counts.push((self.out.places.len() - refs) as u32);
         self.out.steps.push(Step {
             act,
-            refs,
+            refs: refs as u32,
             position: self.position,
         });
     }
 
     /// A step that goes over planes, of which it writes as many first ones as the pattern says.
-    fn row_step(&mut self, what: What, routines: Routines, pattern: Pattern, places: Vec<Place>) {
+    fn row_step(
+        &mut self,
+        what: What,
+        routines: Routines,
+        pattern: Pattern,
+        places: impl IntoIterator<Item = Place>,
+    ) {
+        let refs = self.out.places.len();
+        self.out.places.extend(places);
         let is_kept = |place: &Place| match (*place, &self.kept) {
             (Place::Own(slot), Some(kept)) => kept[slot as usize / 64] >> (slot % 64) & 1 == 1,
             (Place::Own(_), None) => true,
             _ => false,
         };
-        let kept = places[..written(pattern)].iter().any(is_kept);
+        let written = &self.out.places[refs..][..written(pattern)];
         let act = Act::Row {
             what,
             routines,
             pattern,
-            kept,
+            kept: written.iter().any(is_kept),
         };
-        self.emit(act, places);
+        self.step(act, refs);
     }
 
     fn copy(&mut self, to: Place, from: Place) {
@@ -277,7 +290,7 @@ impl Loader<'_> {
             false => Shape::Varying,
         };
         let routines = find_copy(Copying::Plain, self.level, shape);
-        self.row_step(What::Copy, routines, Pattern::default(), vec![to, from]);
+        self.row_step(What::Copy, routines, Pattern::default(), [to, from]);
     }
 
     fn instruction(&mut self, code: &Instruction, deaths: &[u32]) {
@@ -334,7 +347,7 @@ impl Loader<'_> {
                 let from = self.map[b as usize + 1 + direction as usize];
                 self.written([a]);
                 let routines = find_copy(Copying::ShadowRead, self.level, Shape::Varying);
-                let places = vec![Place::Own(a), from];
+                let places = [Place::Own(a), from];
                 self.row_step(What::ReadShadow, routines, Pattern::default(), places);
             }
             Opcode::Difference(direction) => {

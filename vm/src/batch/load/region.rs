@@ -10,7 +10,7 @@ use super::{Loader, written};
 use crate::native::{Block, End, Region, Unit, Value, Way};
 use adumbra_ir::ops::MAX_OPERANDS;
 use adumbra_ir::types::Lanes;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 
 /// Steps that a region has at most: longer loops go by the steps.
@@ -23,7 +23,7 @@ struct Jumps<'s> {
     /// For each block, those from which a jump leads to it.
     sources: Vec<Vec<usize>>,
     /// For each block that turns lead to, the last step that does so.
-    last_turn: HashMap<usize, usize>,
+    last_turn: FxHashMap<usize, usize>,
 }
 
 impl Jumps<'_> {
@@ -31,7 +31,7 @@ impl Jumps<'_> {
         let mut jumps = Jumps {
             starts,
             sources: vec![Vec::new(); starts.len()],
-            last_turn: HashMap::new(),
+            last_turn: FxHashMap::default(),
         };
         for (at, step) in steps.iter().enumerate() {
             if let Some(target) = target(step) {

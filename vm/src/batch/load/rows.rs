@@ -83,8 +83,7 @@ impl Loader<'_> {
         let routines = self.find(op, pattern.result(), operands, false);
         let results = slots(to, pattern.result()).map(Place::Own);
         let operands = operands.iter().flat_map(|operand| operand.places());
-        let places = results.chain(operands).collect();
-        self.row_step(What::Row(op), routines, pattern, places);
+        self.row_step(What::Row(op), routines, pattern, results.chain(operands));
     }
 
     /// The shadows of a row's result, if they are just those of one of its operands.

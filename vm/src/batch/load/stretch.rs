@@ -8,7 +8,7 @@ use super::{Loader, written};
 use crate::native::{Computed, Home, Stretch, Unit, Value};
 use adumbra_ir::ops::MAX_OPERANDS;
 use adumbra_ir::types::{Direction, Lanes};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Fewer rows are left to their own routines.
@@ -188,7 +188,7 @@ impl Live {
 /// The words of a unit.
 #[derive(Default)]
 pub(super) struct Words {
-    pub(super) numbers: HashMap<Place, u32>,
+    pub(super) numbers: FxHashMap<Place, u32>,
     pub(super) places: Vec<Place>,
     pub(super) homes: Vec<Home>,
 }

@@ -1,0 +1,156 @@
+//! Bytes of code, labels, and who refers to these: what the assembler's macro writes to.
+//!
+//! It serves the macro as the assembler's own `VecAssembler` does. Most of what code refers to are constants, so there are thousands of references: each takes sixteen bytes
+//! here and not forty, and short runs of bytes are written where they stand and not by calls.
+
+use dynasmrt::components::{LabelRegistry, PatchLoc};
+use dynasmrt::relocations::Relocation;
+use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi};
+use std::marker::PhantomData;
+
+/// Code that is being written, for a processor whose references are `R`.
+#[derive(Debug)]
+pub(crate) struct Assembler<R> {
+    bytes: Vec<u8>,
+    labels: LabelRegistry,
+    references: Vec<Reference>,
+    /// Whether all labels are defined once, and all references in reach of 32 bits.
+    is_good: bool,
+    of: PhantomData<R>,
+}
+
+/// A place that refers to a label.
+#[derive(Clone, Copy, Debug)]
+struct Reference {
+    label: DynamicLabel,
+    /// Where it was written: right behind the instruction, or a part of it.
+    at: u32,
+    /// Bytes back from there to what is to be filled in.
+    field: u8,
+    /// Bytes back from there to where distances are counted from.
+    origin: u8,
+    /// What is to be filled in, as the assembler encodes it.
+    kind: u8,
+}
+
+impl<R: Relocation> Assembler<R> {
+    /// Nothing yet, and room for so many bytes, references and labels.
+    pub(crate) fn new(bytes: usize, references: usize, labels: usize) -> Assembler<R> {
+        Assembler {
+            bytes: Vec::with_capacity(bytes),
+            labels: LabelRegistry::with_capacity(0, 0, labels),
+            references: Vec::with_capacity(references),
+            is_good: true,
+            of: PhantomData,
+        }
+    }
+
+    pub(crate) fn new_dynamic_label(&mut self) -> DynamicLabel {
+        self.labels.new_dynamic_label()
+    }
+
+    /// All bytes, references filled in; nothing if one cannot be.
+    pub(crate) fn finalize(mut self) -> Option<Vec<u8>> {
+        if !self.is_good {
+            return None;
+        }
+        for reference in &self.references {
+            let location = PatchLoc::new(
+                AssemblyOffset(reference.at as usize),
+                0,
+                reference.field,
+                reference.origin,
+                R::from_encoding(reference.kind),
+            );
+            let AssemblyOffset(target) = self.labels.resolve_dynamic(reference.label).ok()?;
+            let field = &mut self.bytes[location.range(0)];
+            location.patch(field, 0, target).ok()?;
+        }
+        Some(self.bytes)
+    }
+}
+
+impl<R> Extend<u8> for Assembler<R> {
+    #[inline]
+    fn extend<T: IntoIterator<Item = u8>>(&mut self, bytes: T) {
+        self.bytes.extend(bytes);
+    }
+}
+
+impl<'a, R> Extend<&'a u8> for Assembler<R> {
+    #[inline]
+    fn extend<T: IntoIterator<Item = &'a u8>>(&mut self, bytes: T) {
+        self.bytes.extend(bytes.into_iter().copied());
+    }
+}
+
+impl<R> DynasmApi for Assembler<R> {
+    #[inline]
+    fn offset(&self) -> AssemblyOffset {
+        AssemblyOffset(self.bytes.len())
+    }
+
+    #[inline]
+    fn push(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    fn align(&mut self, alignment: usize, with: u8) {
+        let length = self.bytes.len().next_multiple_of(alignment);
+        self.bytes.resize(length, with);
+    }
+}
+
+/// Labels are numbers here.
+const NO_NAMES: &str = "code has no labels with names";
+
+impl<R: Relocation> DynasmLabelApi for Assembler<R> {
+    type Relocation = R;
+
+    fn dynamic_label(&mut self, label: DynamicLabel) {
+        let here = self.offset();
+        self.is_good &= self.labels.define_dynamic(label, here).is_ok();
+    }
+
+    fn dynamic_reloc(
+        &mut self,
+        label: DynamicLabel,
+        target_offset: isize,
+        field: u8,
+        origin: u8,
+        kind: u8,
+    ) {
+        let at = u32::try_from(self.bytes.len());
+        self.is_good &= at.is_ok() && target_offset == 0;
+        self.references.push(Reference {
+            label,
+            at: at.unwrap_or_default(),
+            field,
+            origin,
+            kind,
+        });
+    }
+
+    fn dynamic_relocation(&mut self, _: DynamicLabel, _: isize, _: u8, _: u8, _: R) {
+        unreachable!("references are kept as the assembler encodes them")
+    }
+
+    fn local_label(&mut self, _: &'static str) {
+        unreachable!("{NO_NAMES}")
+    }
+    fn global_label(&mut self, _: &'static str) {
+        unreachable!("{NO_NAMES}")
+    }
+    fn global_relocation(&mut self, _: &'static str, _: isize, _: u8, _: u8, _: R) {
+        unreachable!("{NO_NAMES}")
+    }
+    fn forward_relocation(&mut self, _: &'static str, _: isize, _: u8, _: u8, _: R) {
+        unreachable!("{NO_NAMES}")
+    }
+    fn backward_relocation(&mut self, _: &'static str, _: isize, _: u8, _: u8, _: R) {
+        unreachable!("{NO_NAMES}")
+    }
+    fn value_relocation(&mut self, _: usize, _: u8, _: u8, _: R) {
+        unreachable!("{NO_NAMES}")
+    }
+}
