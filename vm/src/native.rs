@@ -53,6 +53,8 @@ pub struct Block {
     pub steps: u32,
     /// Where control goes.
     pub end: End,
+    /// The instruction of the bytecode that it ends with.
+    pub position: u32,
 }
 
 /// How a block ends.
@@ -86,17 +88,18 @@ pub enum Way {
     Exit(u32),
 }
 
-/// What the kernel of a region is told of points, and tells of them. Sets of points are bits, 16 points to a word, the first of the chunk lowest.
+/// What the kernel of a region is told of points, and tells of them. Sets of points are bits, 16 points to a word, the first of the chunk lowest. Sets, steps and planes reach as
+/// far as whole groups of 32 points, which the kernel computes at once; of a group that a run begins and does not end, nobody of the rest is active.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Points {
-    /// Who runs.
+    /// Who runs: one set.
     pub active: *const u16,
-    /// Who leaves by each exit, and then who is left before each block: of all groups of 32 points.
+    /// Who leaves by each exit, and then who is left before each block: a set for each, which is written for the groups of the runs.
     pub ways: *mut u16,
     /// Words from one way's set to the next.
     pub stride: usize,
-    /// How many steps of the budget each point took.
+    /// How many steps of the budget each point took: a number for each, written for the same groups.
     pub steps: *mut u32,
     /// How many turns of loops each pack may take.
     pub turns: u64,
@@ -133,6 +136,8 @@ pub struct Computed {
     pub result: Value,
     /// From what: as many as the row has operands; the rest mean nothing.
     pub operands: [Value; MAX_OPERANDS],
+    /// The instruction of the bytecode that it comes from.
+    pub position: u32,
 }
 
 /// What a row computes.
@@ -237,6 +242,9 @@ impl fmt::Debug for Kernels {
 /// Each kernel computes, to the bit, what the rows of its unit compute one after the other, for every point of the packs that it is given, or who
 /// runs among them; it writes planes of results in these packs, of words that are kept only where points run, and nothing else that is not its own. It can
 /// be run while `code` lives, on any thread.
+///
+/// It is called with a reference for each word of its unit, runs within the planes, and packs of whole 16 points. The kernel of a region gets what [`Points`] says, and
+/// may compute, and write where nobody runs what it found there, to the end of a group of 32 points.
 pub unsafe trait Translator: fmt::Debug + Send + Sync {
     /// Code for the units of the program that this was made for, whose packs are a multiple of 16 points. They depend on which words among the
     /// globals are the same for all points, and on nothing else, so that evaluators of a program can share their code. Nothing if there is no memory

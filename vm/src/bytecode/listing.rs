@@ -99,7 +99,30 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
     }
 }
 
+/// An instruction of a program, for people.
+struct Line<'p> {
+    program: &'p Bytecode,
+    instruction: &'p Instruction,
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.program.instruction(f, self.instruction)
+    }
+}
+
 impl Bytecode {
+    /// The instruction at a position, for people.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn line(&self, position: u32) -> impl fmt::Display {
+        Line {
+            program: self,
+            instruction: &self.code[position as usize],
+        }
+    }
+
     fn instruction(&self, f: &mut fmt::Formatter<'_>, instruction: &Instruction) -> fmt::Result {
         let roles = instruction.opcode.roles();
         let words = || instruction.words.into_iter().zip(roles);

@@ -3,6 +3,7 @@
 use super::jumps::Open;
 use super::liveness::{Home, Liveness};
 use super::moves::{ParallelMoves, Place};
+use super::places::Located;
 use super::registers::Registers;
 use super::walk::walk;
 use super::{Frame, Lowering};
@@ -77,7 +78,10 @@ pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &
         work,
     };
     emitter.prologue(code_start as u32);
-    walk(function, &mut emitter);
+    match emitter.lowering.places {
+        None => walk(function, &mut emitter),
+        Some(_) => walk(function, &mut Located::new(&mut emitter)),
+    }
     work.registers.top()
 }
 

@@ -12,6 +12,7 @@ mod jumps;
 mod labels;
 mod liveness;
 mod moves;
+mod places;
 mod registers;
 mod walk;
 
@@ -22,8 +23,11 @@ use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{FuncId, Module};
+use adumbra_ir::span::Span;
 use constants::Constants;
 use moves::Place;
+
+pub use places::places;
 
 /// Where the storage of one function is.
 #[derive(Debug, Default)]
@@ -54,6 +58,14 @@ pub(crate) struct Frame {
 /// # Errors
 /// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_SLOTS`], or those that a recursive call saves into [`MAX_SAVED_SCALARS`].
 pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
+    lower_with(module, None)
+}
+
+/// The same, and notes where each instruction comes from if that is asked for.
+fn lower_with<'m>(
+    module: &'m Module,
+    places: Option<&'m mut Vec<Span>>,
+) -> Result<Bytecode, Diagnostic> {
     let mut lowering = Lowering {
         module,
         constants: Constants::new(),
@@ -74,6 +86,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
             ..Bytecode::empty()
         },
         global_words: Vec::with_capacity(module.globals.len()),
+        places,
     };
     lowering
         .frames
@@ -117,6 +130,8 @@ pub(crate) struct Lowering<'m> {
     out: Bytecode,
     /// Per global, its first word and its number of scalars.
     global_words: Vec<(u32, u32)>,
+    /// Where each instruction comes from, if anybody asks.
+    places: Option<&'m mut Vec<Span>>,
 }
 
 impl Lowering<'_> {

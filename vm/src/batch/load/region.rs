@@ -177,6 +177,7 @@ impl Loader<'_> {
                 stored,
                 steps: entries.count() as u32,
                 end,
+                position: last.position,
             });
         }
         let behind = starts.get(range.end() + 1).copied();

@@ -164,6 +164,7 @@ impl Loader<'_> {
             what,
             result,
             operands,
+            position: step.position,
         })
     }
 }
