@@ -17,6 +17,27 @@ pub(crate) struct Computation {
     pub(crate) graph: Graph,
     /// What is written, in order.
     pub(crate) stores: Vec<Store>,
+    pub(crate) lineage: Lineage,
+}
+
+/// Which instruction of the bytecode each node was first made for.
+#[derive(Debug, Default)]
+pub(crate) struct Lineage {
+    /// Instructions in the order in which nodes were made for them, each with the node that would be its first.
+    made: Vec<(Id, u32)>,
+}
+
+impl Lineage {
+    /// The nodes from this one on are made for that instruction.
+    fn begin(&mut self, first: Id, position: u32) {
+        self.made.push((first, position));
+    }
+
+    /// The instruction that a node was made for.
+    pub(crate) fn of(&self, id: Id) -> u32 {
+        let behind = self.made.partition_point(|&(first, _)| first <= id);
+        self.made[behind - 1].1
+    }
 }
 
 /// A value that is put somewhere.
@@ -52,6 +73,7 @@ pub(crate) struct Writer<'s> {
     /// Words that the segment read or wrote.
     touched: Vec<u32>,
     operands: Vec<Id>,
+    lineage: Lineage,
 }
 
 /// The segments of a stretch.
@@ -144,7 +166,13 @@ impl<'s> Writer<'s> {
             before: vec![None; homes.len()],
             touched: Vec::new(),
             operands: Vec::new(),
+            lineage: Lineage::default(),
         }
+    }
+
+    /// What is written down from now on is for this instruction.
+    pub(crate) fn begin(&mut self, position: u32) {
+        self.lineage.begin(self.graph.len() as Id, position);
     }
 
     /// The node that a word holds.
@@ -182,6 +210,7 @@ impl<'s> Writer<'s> {
         Computation {
             graph: self.graph.take(),
             stores,
+            lineage: std::mem::take(&mut self.lineage),
         }
     }
 
@@ -196,6 +225,7 @@ impl<'s> Writer<'s> {
 
     /// Copies a row.
     pub(crate) fn row(&mut self, row: &Computed, templates: &mut Templates) {
+        self.begin(row.position);
         self.operands.clear();
         for operand in &row.operands[..row.what.arity()] {
             for word in words(operand) {

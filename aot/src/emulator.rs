@@ -93,7 +93,7 @@ fn push_job(input: &mut Vec<u8>, trial: &Trial, code: &Code) {
             .iter()
             .for_each(|word| input.extend(word.to_le_bytes()))
     };
-    let entry = code.entries[0].expect("stretches have code") as u32;
+    let entry = code.kernels[0].expect("stretches have code").start as u32;
     let bytes = code.bytes.len() as u32;
     let counts = [RUNS.len(), trial.planes.len(), POINTS * 4, PACK_BYTES, 0, 0];
     push(&[bytes, entry]);

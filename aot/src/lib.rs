@@ -2,7 +2,7 @@
 //!
 //! The way of the data: a stretch of rows, or a trace of a loop ([`adumbra_vm::native`]), becomes a [`graph`] by running each row on numbers that write down what is done with
 //! them ([`lane`], [`template`], [`compute`], [`trace`]); values get places ([`allocate`]); instructions are written ([`emit`], by a [`machine`]: `x64`, `a64`); the code is put where it
-//! can be run ([`memory`]).
+//! can be run ([`memory`]), or shown ([`listing`](mod@listing)). Code for either processor is written on any host.
 //! So there is no second rule for any row: a new row of the op table is compiled as it stands.
 
 #![allow(unsafe_code)]
@@ -16,9 +16,11 @@ mod emit;
 mod emulator;
 mod graph;
 mod lane;
+mod listing;
 mod machine;
 mod memory;
 mod object;
+mod perf;
 mod seen;
 mod target;
 mod template;
@@ -27,6 +29,7 @@ mod trace;
 mod trial;
 mod x64;
 
+pub use listing::{Extent, Listing, Part, listing};
 pub use memory::{CodeStats, MAX_VARIANTS, Native};
 pub use object::{ObjectShader, OtherVersion, Platform, Shader, TooLong, object};
 pub use target::Target;

@@ -16,6 +16,15 @@ pub(crate) enum Operand<C> {
     Constant(C),
 }
 
+/// What a machine has written.
+pub(crate) struct Written {
+    pub(crate) bytes: Vec<u8>,
+    /// Where instructions end.
+    pub(crate) end: usize,
+    /// Where constants and tables begin.
+    pub(crate) data: usize,
+}
+
 /// Writes the instructions of a processor, one after the other.
 ///
 /// What must survive from one instruction to the next: the vector registers below [`REGISTERS`](Machine::REGISTERS), the frame, and what the loops count with.
@@ -41,6 +50,8 @@ pub(crate) trait Machine: Sized {
     /// Nothing yet, with room for about so many rows.
     fn new(rows: usize) -> Self;
 
+    /// How many bytes were written.
+    fn here(&self) -> usize;
     fn label(&mut self) -> DynamicLabel;
     /// The label is here.
     fn bind(&mut self, label: DynamicLabel);
@@ -106,7 +117,7 @@ pub(crate) trait Machine: Sized {
     fn call(&mut self, routine: DynamicLabel);
 
     /// All that was written; nothing if it is too long for its own jumps.
-    fn finish(self) -> Option<Vec<u8>>;
+    fn finish(self) -> Option<Written>;
 
     /// The operand in a register: this one, if it is in none.
     fn register(&mut self, operand: Operand<Self::Constant>, scratch: u8) -> u8 {

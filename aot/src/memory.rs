@@ -6,6 +6,7 @@
 
 use crate::emit::Code;
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
+use crate::perf::{Piece, pieces, write_lines};
 use crate::target::Target;
 use adumbra_vm::native::{Kernel, Kernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
@@ -39,6 +40,7 @@ struct Variant {
     uniform: Box<[bool]>,
     kernels: Option<Kernels>,
     bytes: usize,
+    pieces: Vec<Piece>,
 }
 
 /// Figures about the code of a program.
@@ -93,6 +95,16 @@ impl Native {
         }
     }
 
+    /// A line for each kernel that was made and is kept, and for what kernels share, for profilers that look for code in `/tmp/perf-PID.map`. Kernels are numbered
+    /// as units are, `name` stands before.
+    pub fn perf_map(&self, name: &str) -> String {
+        let mut lines = String::new();
+        for variant in &self.made().variants {
+            write_lines(&mut lines, name, &variant.pieces);
+        }
+        lines
+    }
+
     fn made(&self) -> MutexGuard<'_, Made> {
         // Whoever panicked there left no half of anything.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
@@ -128,7 +140,9 @@ unsafe impl Translator for Native {
         let code = Target::host().filter(|_| !units.is_empty());
         let code = code.and_then(|own| own.compile(units));
         let bytes = code.as_ref().map_or(0, |code| code.bytes.len());
-        let kernels = code.and_then(|code| place(&code));
+        let kernels = code.as_ref().and_then(place);
+        let placed = code.as_ref().zip(kernels.as_ref());
+        let pieces = placed.map_or_else(Vec::new, |(code, kernels)| pieces(code, kernels));
         let time = start.elapsed();
         let mut made = self.made();
         made.stats.time += time;
@@ -142,6 +156,7 @@ unsafe impl Translator for Native {
             uniform: uniform.into(),
             bytes: if kernels.is_some() { bytes } else { 0 },
             kernels: kernels.clone(),
+            pieces,
         });
         kernels
     }
@@ -155,8 +170,8 @@ pub(crate) fn place(code: &Code) -> Option<Kernels> {
     let buffer = buffer.make_exec().ok()?;
     // Where instructions have a cache of their own.
     synchronize_icache(&buffer);
-    let entries = code.entries.iter().map(|&offset| {
-        let at = buffer.ptr(AssemblyOffset(offset?));
+    let entries = code.kernels.iter().map(|kernel| {
+        let at = buffer.ptr(AssemblyOffset(kernel.as_ref()?.start));
         // SAFETY: a kernel begins there, which was written for that convention.
         Some(unsafe { std::mem::transmute::<*const u8, Kernel>(at) })
     });
@@ -169,6 +184,7 @@ pub(crate) fn place(code: &Code) -> Option<Kernels> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::Trial;
 
     #[test]
     fn nobody_waits_for_a_compilation_but_who_wants_its_code() {
@@ -178,5 +194,31 @@ mod tests {
         assert_eq!(native.stats().bytes, 0);
         assert!(native.translate(&[true], &[]).is_none(), "it is there");
         drop(compiling);
+    }
+
+    #[test]
+    fn code_is_kept_for_a_few_sets_of_uniform_words() {
+        let Some(native) = Native::new() else { return };
+        let unit = Unit::Stretch(Trial::sum(4, false).stretch);
+        let entry = |set: usize| {
+            let uniform: Vec<bool> = (0..16).map(|word| set >> word & 1 == 1).collect();
+            let kernels = native
+                .translate(&uniform, std::slice::from_ref(&unit))
+                .unwrap();
+            (kernels.entries[0].unwrap() as usize, kernels)
+        };
+        // Whoever has code keeps it, so that none of it comes to stand where other code was.
+        let made: Vec<_> = (0..MAX_VARIANTS).map(entry).collect();
+        let bytes = native.stats().bytes;
+        assert!(
+            made.iter()
+                .enumerate()
+                .all(|(set, own)| own.0 == entry(set).0)
+        );
+        let more = entry(MAX_VARIANTS);
+        assert_eq!(native.stats().bytes, bytes);
+        assert_eq!(entry(MAX_VARIANTS).0, more.0);
+        assert_eq!(entry(1).0, made[1].0);
+        assert_ne!(entry(0).0, made[0].0, "the oldest is made anew");
     }
 }

@@ -109,6 +109,8 @@ struct Tracer<'r> {
 
 impl Tracer<'_> {
     fn trace(&mut self, blocks: Range<u32>, templates: &mut Templates) -> Computation {
+        let first = &self.region.blocks[blocks.start as usize];
+        self.writer.begin(first.position);
         let active = self.writer.graph.push(Code::Active, 0, 0, 0);
         let mut before: Vec<Crowd> = vec![None; blocks.len()];
         before[0] = Some(active);
@@ -121,12 +123,15 @@ impl Tracer<'_> {
             for &(word, _) in &block.stored {
                 self.stored_by[word as usize] = Some(number);
             }
+            // What stands around its rows is for the instruction that it ends with.
+            self.writer.begin(block.position);
             let old = self.kept(block);
             let local = self.local(block, number);
             let writer = &mut self.writer;
             for row in &block.rows {
                 writer.row(row, templates);
             }
+            writer.begin(block.position);
             let ways = ways(writer, block, mask, templates);
             for (word, old) in local {
                 writer.now[word as usize] = old;

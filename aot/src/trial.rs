@@ -75,7 +75,8 @@ impl Trial {
     /// Its code, given so many registers.
     pub(crate) fn code<M: Machine>(&self, registers: u8) -> Code {
         let unit = Unit::Stretch(self.stretch.clone());
-        compile_with::<M>(&[unit], registers).expect("it is short")
+        let compiled = compile_with::<M>(&[unit], registers, None);
+        compiled.expect("it is short").0
     }
 
     fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], state: &mut u64) -> Trial {
@@ -167,6 +168,7 @@ impl Trial {
             what: What::Row(op),
             result,
             operands: all,
+            position: self.stretch.rows.len() as u32,
         });
     }
 

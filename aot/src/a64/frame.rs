@@ -5,7 +5,7 @@ use super::{
 };
 use crate::assembler::Assembler;
 use crate::graph::Code;
-use crate::machine::{Machine, PAGE};
+use crate::machine::{Machine, PAGE, Written};
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
@@ -127,6 +127,10 @@ impl Machine for A64 {
         }
     }
 
+    fn here(&self) -> usize {
+        self.asm.offset().0
+    }
+
     fn label(&mut self) -> DynamicLabel {
         self.asm.new_dynamic_label()
     }
@@ -146,7 +150,7 @@ impl Machine for A64 {
             ; =>distance
             ; .rel32 =>base
         );
-        let start = self.asm.offset().0;
+        let start = self.here();
         dynasm!(self.asm
             ; .arch aarch64
             ; stp x29, x30, [sp, -96]!
@@ -388,15 +392,20 @@ impl Machine for A64 {
         dynasm!(self.asm; .arch aarch64; bl =>routine);
     }
 
-    fn finish(mut self) -> Option<Vec<u8>> {
+    fn finish(mut self) -> Option<Written> {
         if let Some(label) = self.thunk {
             self.thunk(label);
         }
-        let base = self.base;
+        let (base, end) = (self.base, self.here());
         dynasm!(self.asm; .arch aarch64; .align 16; =>base);
+        let data = self.here();
         for &word in &self.pool.words {
             self.asm.push_u32(word);
         }
-        self.asm.finalize()
+        Some(Written {
+            bytes: self.asm.finalize()?,
+            end,
+            data,
+        })
     }
 }

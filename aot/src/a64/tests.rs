@@ -109,7 +109,7 @@ fn bytes_are_what_they_were() {
             writeln!(
                 text,
                 "{op:?}, entry {:#x}",
-                code.entries[0].expect("stretches have code")
+                code.kernels[0].expect("stretches have code").start
             )
             .unwrap();
             for line in code.bytes.chunks(32) {

@@ -2,8 +2,9 @@
 
 use super::{Body, Crowds, Emitter, MAX_FRAME};
 use crate::allocate::Places;
-use crate::compute::{Computation, Store, To};
+use crate::compute::{Computation, Lineage, Store, To};
 use crate::graph::{Code, Graph, Id};
+use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
 use crate::template::Templates;
 use dynasmrt::DynamicLabel;
@@ -61,25 +62,26 @@ impl Frame {
 }
 
 impl<M: Machine> Emitter<M> {
-    /// Writes the kernel of a stretch; says where it begins. Nothing if its frame would be too large.
+    /// Writes the kernel of a stretch; says where it is. Nothing if its frame would be too large.
     pub(super) fn stretch(
         &mut self,
         segments: &[Computation],
         templates: &Templates,
-    ) -> Option<usize> {
+    ) -> Option<Extent> {
         let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
         let cells = frame.take_cells();
         let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);
         let (start, runs) = self.begin(&frame, &cells)?;
         for (body, segment) in bodies.iter_mut().zip(segments) {
             let next = self.machine.label();
+            self.part(Part::Points);
             self.machine.begin_loop(next);
             self.nodes(body, &segment.stores);
+            self.part(Part::NextPoints);
             self.machine.end_loop(next, M::FLIGHT as i32 * M::VECTOR);
             self.aside(body);
         }
-        self.end(runs);
-        Some(start)
+        Some(self.end(start, &frame, runs))
     }
 
     /// The places of everything, in a frame that grows with it.
@@ -91,11 +93,17 @@ impl<M: Machine> Emitter<M> {
     ) -> Vec<Body<'g>> {
         let slots = frame.size;
         let mut most = 0;
-        let bodies = computations.map(|Computation { graph, stores }| {
+        let bodies = computations.map(|computation| {
+            let Computation {
+                graph,
+                stores,
+                lineage,
+            } = computation;
             let places = Places::find(graph, stores, frame.flight, self.registers);
             most = most.max(places.slots);
             Body {
                 graph,
+                lineage,
                 places,
                 slots,
                 params: 0,
@@ -119,7 +127,10 @@ impl<M: Machine> Emitter<M> {
         if frame.size > MAX_FRAME {
             return None;
         }
+        self.part(Part::Pool);
         let start = self.machine.enter(frame.size);
+        self.part_from(start, Part::Entry);
+        self.part(Part::Cells);
         let mut sorted: Vec<(u32, i32)> = cells.iter().map(|(&word, &at)| (word, at)).collect();
         sorted.sort_unstable();
         let [scratch, _] = M::SCRATCH;
@@ -128,14 +139,27 @@ impl<M: Machine> Emitter<M> {
             self.machine.store(at, scratch);
         }
         let [next, done] = [(); 2].map(|()| self.machine.label());
+        self.part(Part::Runs);
         self.machine.begin_runs(next, done);
         Some((start, [next, done]))
     }
 
-    /// The next run, or back to the caller.
-    pub(super) fn end(&mut self, [next, done]: [DynamicLabel; 2]) {
+    /// The next run, or back to the caller: where the kernel that began there is.
+    pub(super) fn end(
+        &mut self,
+        start: usize,
+        frame: &Frame,
+        [next, done]: [DynamicLabel; 2],
+    ) -> Extent {
+        self.part(Part::NextRun);
         self.machine.end_runs(next, done);
+        self.part(Part::Exit);
         self.machine.leave();
+        Extent {
+            start,
+            end: self.machine.here(),
+            frame: frame.size as usize,
+        }
     }
 
     /// Rare ways, close by for jumps that do not reach far.
@@ -153,11 +177,17 @@ impl<M: Machine> Emitter<M> {
         let mut pending = stores.iter().peekable();
         for id in 0..body.graph.nodes.len() as Id {
             if body.places.has(id) {
+                if self.parts.is_some() {
+                    self.part(Part::Row(body.lineage.of(id)));
+                }
                 for vector in 0..body.places.flight {
                     self.node(body, id, vector);
                 }
             }
             while let Some(store) = pending.next_if(|store| store.behind == id) {
+                if self.parts.is_some() {
+                    self.part(Part::Store(body.lineage.of(store.value)));
+                }
                 self.put(body, store);
             }
         }
@@ -214,6 +244,7 @@ impl<M: Machine> Emitter<M> {
         let size = slots + places.slots as i32 * M::VECTOR;
         let mut body = Body {
             graph,
+            lineage: &Lineage::default(),
             places,
             slots,
             params: size + M::RETURN,

@@ -1,13 +1,15 @@
-//! From graphs to instructions, for any [`Machine`]: frames, loops, rare ways out of line, and where operands are.
+//! From graphs to instructions, for any [`Machine`]: frames, loops, rare ways out of line, and where operands are. Whoever wants to look at the code is told what each part of
+//! it is for.
 
 mod kernel;
 mod node;
 mod region;
 
 use crate::allocate::Places;
-use crate::compute::segments;
+use crate::compute::{Lineage, segments};
 use crate::graph::{Graph, Id};
-use crate::machine::Machine;
+use crate::listing::{Extent, Part};
+use crate::machine::{Machine, Written};
 use crate::template::Templates;
 use crate::trace::traces;
 use adumbra_vm::native::{Unit, Way};
@@ -29,17 +31,26 @@ const MAX_ROOM: usize = 1 << 14;
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) bytes: Vec<u8>,
-    /// Where each kernel begins; nothing where there is none.
-    pub(crate) entries: Vec<Option<usize>>,
+    /// The kernel of each unit; nothing where there is none.
+    pub(crate) kernels: Vec<Option<Extent>>,
+    /// Where instructions end.
+    pub(crate) end: usize,
+    /// Where constants and other data begin.
+    pub(crate) data: usize,
 }
+
+/// What the parts of code are for: where each begins, in order.
+pub(crate) type Parts = Vec<(usize, Part)>;
 
 /// Writes code.
 struct Emitter<M> {
     machine: M,
     /// The routines that are used.
-    routines: Vec<(u32, DynamicLabel)>,
+    routines: Vec<Routine>,
     /// How many vector registers may hold values.
     registers: u8,
+    /// If somebody asks.
+    parts: Option<Parts>,
 }
 
 /// How many rows a unit has.
@@ -52,20 +63,30 @@ fn rows(unit: &Unit) -> usize {
 
 /// Compiles all units; nothing if the code is too long.
 pub(crate) fn compile<M: Machine>(units: &[Unit]) -> Option<Code> {
-    compile_with::<M>(units, M::REGISTERS)
+    Some(compile_with::<M>(units, M::REGISTERS, None)?.0)
 }
 
-/// The same with so many vector registers for values.
-pub(crate) fn compile_with<M: Machine>(units: &[Unit], registers: u8) -> Option<Code> {
+/// The same, and tells what the parts of the code are for.
+pub(crate) fn compile_in_parts<M: Machine>(units: &[Unit]) -> Option<(Code, Parts)> {
+    compile_with::<M>(units, M::REGISTERS, Some(Parts::new()))
+}
+
+/// The same with so many vector registers for values, and of the parts if that is asked for.
+pub(crate) fn compile_with<M: Machine>(
+    units: &[Unit],
+    registers: u8,
+    parts: Option<Parts>,
+) -> Option<(Code, Parts)> {
     let mut templates = Templates::new(M::SATURATES);
     let mut emitter = Emitter {
         machine: M::new(units.iter().map(rows).sum::<usize>().min(MAX_ROOM)),
         routines: Vec::new(),
         registers,
+        parts,
     };
-    let mut entries = Vec::with_capacity(units.len());
+    let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
-        entries.push(match unit {
+        kernels.push(match unit {
             Unit::Stretch(stretch) => {
                 let segments = segments(stretch, &mut templates);
                 emitter.stretch(&segments, &templates)
@@ -77,22 +98,64 @@ pub(crate) fn compile_with<M: Machine>(units: &[Unit], registers: u8) -> Option<
         });
     }
     // Routines may ask for constants, but not for other routines.
-    for (number, label) in std::mem::take(&mut emitter.routines) {
-        let (graph, result) = &templates.routines[number as usize];
-        emitter.routine(label, graph, *result);
+    for routine in std::mem::take(&mut emitter.routines) {
+        let (graph, result) = &templates.routines[routine.number as usize];
+        emitter.part(Part::Routine(routine.position));
+        emitter.routine(routine.label, graph, *result);
     }
-    let bytes = emitter.machine.finish()?;
-    Some(Code { bytes, entries })
+    let behind = emitter.machine.here();
+    emitter.part(Part::Calls);
+    let Written { bytes, end, data } = emitter.machine.finish()?;
+    let mut parts = emitter.parts.unwrap_or_default();
+    if end == behind {
+        // Nothing is called.
+        parts.pop();
+    }
+    let code = Code {
+        bytes,
+        kernels,
+        end,
+        data,
+    };
+    Some((code, parts))
+}
+
+/// A routine that somebody calls.
+struct Routine {
+    number: u32,
+    label: DynamicLabel,
+    /// The instruction of the bytecode that first took it.
+    position: u32,
 }
 
 impl<M: Machine> Emitter<M> {
-    fn routine_label(&mut self, number: u32) -> DynamicLabel {
-        let found = self.routines.iter().find(|(own, _)| *own == number);
+    /// What is written from here on is for this.
+    fn part(&mut self, part: Part) {
+        self.part_from(self.machine.here(), part);
+    }
+
+    fn part_from(&mut self, start: usize, part: Part) {
+        let Some(parts) = &mut self.parts else { return };
+        if parts.last().is_some_and(|&(last, _)| last == start) {
+            parts.pop();
+        }
+        if parts.last().is_none_or(|&(_, last)| last != part) {
+            parts.push((start, part));
+        }
+    }
+
+    /// The label of a routine that the instruction at this position takes.
+    fn routine_label(&mut self, number: u32, position: u32) -> DynamicLabel {
+        let found = self.routines.iter().find(|own| own.number == number);
         match found {
-            Some((_, label)) => *label,
+            Some(routine) => routine.label,
             None => {
                 let label = self.machine.label();
-                self.routines.push((number, label));
+                self.routines.push(Routine {
+                    number,
+                    label,
+                    position,
+                });
                 label
             }
         }
@@ -102,6 +165,7 @@ impl<M: Machine> Emitter<M> {
 /// What nodes of a graph are computed for: where they are, and what that is relative to.
 struct Body<'g> {
     graph: &'g Graph,
+    lineage: &'g Lineage,
     places: Places,
     /// Bytes from the stack pointer to the first slot.
     slots: i32,
@@ -158,7 +222,7 @@ mod tests {
     fn frames_are_only_so_long() {
         let is_made = |cells: i32| {
             let code = Trial::sum(4 * cells as u32, false).code::<A64>(A64::REGISTERS);
-            code.entries[0].is_some()
+            code.kernels[0].is_some()
         };
         // The sum itself is in a register.
         let most = MAX_FRAME / A64::VECTOR;

@@ -3,6 +3,7 @@
 use super::{Body, Detour, Emitter};
 use crate::allocate::Place;
 use crate::graph::{Code, Id, Node};
+use crate::listing::Part;
 use crate::machine::{Machine, Operand};
 use adumbra_ir::ops::CallOut;
 
@@ -104,6 +105,8 @@ impl<M: Machine> Emitter<M> {
                 begin,
                 back,
             } = detour;
+            let position = body.lineage.of(node);
+            self.part(Part::Rare(position));
             self.machine.bind(begin);
             let place = body.places.at(node, vector);
             let node = body.graph.node(node);
@@ -118,7 +121,7 @@ impl<M: Machine> Emitter<M> {
                 let input = self.machine.register(input, first);
                 self.machine.store(body.params + index * M::VECTOR, input);
             }
-            let routine = self.routine_label(way.routine);
+            let routine = self.routine_label(way.routine, position);
             self.machine.call(routine);
             let (to, usual) = match place {
                 Place::Register(register) => (register, Operand::Register(register)),

@@ -7,19 +7,20 @@ use super::kernel::Frame;
 use super::{Crowds, Emitter};
 use crate::compute::Computation;
 use crate::graph::Code;
+use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
 use crate::template::Templates;
 use crate::trace::Trace;
 use adumbra_vm::native::{End, Region, Way};
 
 impl<M: Machine> Emitter<M> {
-    /// Writes the kernel of a region; says where it begins. Nothing if its frame would be too large.
+    /// Writes the kernel of a region; says where it is. Nothing if its frame would be too large.
     pub(super) fn region(
         &mut self,
         region: &Region,
         traces: &[Trace],
         templates: &Templates,
-    ) -> Option<usize> {
+    ) -> Option<Extent> {
         let computations = || traces.iter().map(|trace| &trace.computation);
         let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT);
         let count = region.exits as usize + region.blocks.len();
@@ -36,7 +37,9 @@ impl<M: Machine> Emitter<M> {
         let mut bodies = self.bodies(computations(), &mut frame, &cells);
         let (start, runs) = self.begin(&frame, &cells)?;
         let next = self.machine.label();
+        self.part(Part::Points);
         self.machine.begin_loop(next);
+        self.part(Part::Gather);
         self.gather(&crowds, count);
         self.machine.begin_turns(turns);
         let mut labels: Vec<_> = traces.iter().map(|_| self.machine.label()).collect();
@@ -48,22 +51,26 @@ impl<M: Machine> Emitter<M> {
         };
         for (number, (trace, body)) in traces.iter().zip(&mut bodies).enumerate() {
             let Computation { stores, .. } = &trace.computation;
+            self.part(Part::Take);
             self.machine.bind(labels[number]);
             self.take(&crowds, trace.blocks.start, labels[number + 1]);
             self.nodes(body, stores);
-            if let End::Loop(target) = region.blocks[trace.blocks.end as usize - 1].end {
+            let last = &region.blocks[trace.blocks.end as usize - 1];
+            if let End::Loop(target) = last.end {
+                self.part(Part::Row(last.position));
                 self.machine.turn(turns, labels[trace_of(target)]);
                 self.machine.jump(out);
             }
         }
+        self.part(Part::Tell);
         self.machine.bind(out);
         self.tell(&crowds, count);
+        self.part(Part::NextPoints);
         self.machine.end_loop(next, crowds.stride);
         for body in &mut bodies {
             self.aside(body);
         }
-        self.end(runs);
-        Some(start)
+        Some(self.end(start, &frame, runs))
     }
 
     /// Those who run stand before the first block, nobody elsewhere, and nothing is taken.

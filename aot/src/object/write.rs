@@ -1,6 +1,7 @@
 //! Object files: written for any system's linker on any host.
 
 use super::{NONE, VERSION, fingerprint};
+use crate::listing::Extent;
 use crate::target::Target;
 use adumbra_vm::native::Unit;
 use object::write::{
@@ -156,16 +157,13 @@ impl Writer {
             let bytes = code.bytes.len() as u64;
             let names = format!("{name}.{number}");
             let whole = self.symbol(&format!("{names}.code"), SymbolKind::Text, self.text, at, 0);
-            let mut begins: Vec<u64> = code.entries.iter().flatten().map(|&at| at as u64).collect();
-            begins.push(bytes);
             let mut entries = Vec::new();
-            for (unit, entry) in code.entries.iter().enumerate() {
-                entries.extend(entry.map_or(NONE, |entry| entry as u32).to_le_bytes());
-                if let Some(entry) = entry.map(|entry| entry as u64) {
-                    let end = begins.iter().find(|&&next| next > entry);
-                    let size = end.map_or(0, |end| end - entry);
+            for (unit, kernel) in code.kernels.iter().enumerate() {
+                entries.extend(kernel.map_or(NONE, |own| own.start as u32).to_le_bytes());
+                if let Some(Extent { start, end, .. }) = *kernel {
+                    let (begin, size) = (at + start as u64, (end - start) as u64);
                     let kernel = format!("{names}.kernel{unit}");
-                    self.symbol(&kernel, SymbolKind::Text, self.text, at + entry, size);
+                    self.symbol(&kernel, SymbolKind::Text, self.text, begin, size);
                 }
             }
             let uniform: Vec<u8> = uniform.iter().copied().map(u8::from).collect();

@@ -3,7 +3,7 @@
 use super::{Operand, REGISTERS, SCRATCH, VECTOR, X64};
 use crate::assembler::Assembler;
 use crate::graph::Code;
-use crate::machine::{Machine, PAGE};
+use crate::machine::{Machine, PAGE, Written};
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::x64::X64Relocation;
@@ -57,6 +57,10 @@ impl Machine for X64 {
         }
     }
 
+    fn here(&self) -> usize {
+        self.asm.offset().0
+    }
+
     fn label(&mut self) -> DynamicLabel {
         self.asm.new_dynamic_label()
     }
@@ -81,7 +85,7 @@ impl Machine for X64 {
     }
 
     fn enter(&mut self, size: i32) -> usize {
-        let start = self.asm.offset().0;
+        let start = self.here();
         dynasm!(self.asm
             ; .arch x64
             ; push rbp
@@ -291,11 +295,16 @@ impl Machine for X64 {
         dynasm!(self.asm; .arch x64; call =>routine);
     }
 
-    fn finish(mut self) -> Option<Vec<u8>> {
+    fn finish(mut self) -> Option<Written> {
         if let Some(label) = self.thunk {
             self.thunk(label);
         }
-        self.data();
-        self.asm.finalize()
+        let end = self.here();
+        let data = self.data();
+        Some(Written {
+            bytes: self.asm.finalize()?,
+            end,
+            data,
+        })
     }
 }

@@ -54,10 +54,11 @@ impl X64 {
         }
     }
 
-    /// Constants and tables.
-    fn data(&mut self) {
+    /// Constants and tables: where they begin.
+    fn data(&mut self) -> usize {
         let asm = &mut self.asm;
         dynasm!(asm; .arch x64; .align 32);
+        let start = asm.offset().0;
         for &(bits, label) in &self.constants {
             dynasm!(asm; .arch x64; =>label);
             for _ in 0..VECTOR / 4 {
@@ -78,6 +79,7 @@ impl X64 {
             // Short ones are read as a vector.
             (table.len()..8).for_each(|_| asm.push_u32(0));
         }
+        start
     }
 }
 
