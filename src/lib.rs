@@ -45,6 +45,7 @@
 
 mod access;
 mod arenas;
+pub mod assembly;
 mod batch;
 pub mod bench;
 #[cfg(doctest)]
@@ -75,7 +76,7 @@ pub use access::{
     AccessError, ClosureSlot, GlobalSlot, InputSlot, OfGlobals, OfInputs, OfOutputs, OutputSlot,
     Slot,
 };
-pub use adumbra_aot::{ObjectShader, Platform, TooLong};
+pub use adumbra_aot::{ObjectShader, Platform, Target, TooLong};
 pub use adumbra_derive::ShaderGlobals;
 pub use adumbra_frontend::limits::MAX_SOURCE;
 pub use adumbra_ir::eval::Origin;
@@ -95,6 +96,7 @@ pub use adumbra_vm::batch::MAX_WIDTH;
 pub use adumbra_vm::words::{AnyWords, Words};
 pub use adumbra_vm::{Level as SimdLevel, Outcome};
 pub use arenas::MAX_KEPT_ARENA;
+pub use assembly::Assembly;
 pub use batch::globals::{BatchGlobals, Part};
 pub use batch::{BatchEvaluator, BatchSetup};
 pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};

@@ -258,6 +258,29 @@ impl Program {
         &self.tiers
     }
 
+    /// For each piece of machine code that evaluators made of it so far, a line by which `perf report` knows it: address, bytes, and a name, `SHADER::kernelN` for the kernel that
+    /// [`assembly`](Program::assembly) gives that number where no globals are uniform. Empty if there is none.
+    ///
+    /// A host that is asked to be profiled appends it to `/tmp/perf-PID.map`, where PID is its process.
+    ///
+    /// ```
+    /// use adumbra::*;
+    /// let text = "shader bump(out float o) { float x = global_value<uvw>.x; o = exp(-x * x); }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("bump.adu", text))?;
+    /// assert_eq!(program.perf_map(), "", "nobody wanted machine code");
+    /// let setup = BatchSetup { tier: Tier::Native, ..BatchSetup::default() };
+    /// if let Ok(_evaluator) = BatchEvaluator::with(&Instance::new(&program), &setup) {
+    ///     let map = program.perf_map();
+    ///     assert!(map.lines().next().unwrap().ends_with(" bump::kernel0"), "{map}");
+    /// }
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn perf_map(&self) -> String {
+        let native = self.native.get().and_then(Option::as_ref);
+        let name = self.bytecode.shader_name();
+        native.map_or_else(String::new, |native| native.perf_map(name))
+    }
+
     /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.
     ///
     /// ```

@@ -198,15 +198,17 @@ impl SourceFile {
     /// The line and column of a byte; a byte inside a character counts as its first, one behind the end as the end.
     pub fn place(&self, byte: u32) -> Place {
         let byte = self.text.floor_char_boundary(byte as usize);
-        let line = self
-            .lines()
-            .partition_point(|&start| start as usize <= byte)
-            - 1;
-        let before = &self.text[self.lines()[line] as usize..byte];
+        let line = self.line_of(byte as u32);
+        let before = &self.text[self.line_range(line).start..byte];
         Place {
-            line: line as u32 + 1,
+            line,
             column: before.chars().count() as u32 + 1,
         }
+    }
+
+    /// The line of a byte, counted from 1; one behind the end is in the last.
+    pub(crate) fn line_of(&self, byte: u32) -> u32 {
+        self.lines().partition_point(|&start| start <= byte) as u32
     }
 
     /// The bytes of a line, without its line feed. Lines are counted from 1.

@@ -100,3 +100,116 @@ fn stats_say_how_long_and_how_large() {
     let line: Value = serde_json::from_str(&ran.stderr).unwrap();
     assert!(line["stats"]["phases_us"]["parse"].as_f64().unwrap() > 0.0);
 }
+
+/// A row whose operands few points need a rare way for, and a loop.
+const ROOTS: &str = "shader s(out float o) {
+    float x = global_value<x>;
+    float y = sin(x) * x;
+    for (int i = 0; i < 9; ++i) {
+        if (y > 3.0) break;
+        y = sqrt(y + float(i));
+    }
+    o = y;
+}
+";
+
+const TARGETS: [(&str, &str); 2] = [("x86_64", "vsqrtps ymm"), ("aarch64", "fsqrt v")];
+
+#[test]
+fn machine_code_stands_beside_bytecode_and_source_on_any_host() {
+    let file = scratch("roots.adu", ROOTS);
+    for (target, root) in TARGETS {
+        let emit = [
+            "emit", &file, "--stage", "asm", "--target", target, "-g", "x=1",
+        ];
+        let ran = adumbra(emit);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+        let text = &ran.stdout;
+        assert!(text.starts_with(&format!("; {target}: 3 kernels, ")));
+        assert!(text.contains("\n; kernel 0: 3 rows") && text.contains("\n; kernel 2: a loop of "));
+        // The root stands below its instruction and its line, and above the next of these.
+        let line = format!("; {file}:6: y = sqrt(y + float(i));\n");
+        let behind = text.split(&line).nth(1).expect("the line is there");
+        let op = behind
+            .split(";   compute ")
+            .find(|op| op.contains(": sqrt  "));
+        assert!(op.expect("the row is there").contains(root), "{text}");
+        assert!(text.contains(";   rare way ") && text.contains(";   routine "));
+        let out = scratch("roots.s", "");
+        let written = adumbra(emit.into_iter().chain(["-o", &out]));
+        assert_eq!((written.code, written.stdout.as_str()), (0, ""));
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), *text);
+    }
+}
+
+#[test]
+fn machine_code_as_data_is_all_of_the_code() {
+    let file = scratch("data.adu", ROOTS);
+    for (target, root) in TARGETS {
+        let ran = adumbra([
+            "emit", &file, "--stage", "asm", "--target", target, "--json", "-g", "x=1",
+        ]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let assembly = json_of(&ran);
+        assert_eq!(assembly["stage"], "asm");
+        assert_eq!(assembly["target"], target);
+        let list = |value: &Value, name: &str| value[name].as_array().unwrap().clone();
+        let kernels = list(&assembly, "kernels");
+        let loops: Vec<&Value> = kernels.iter().map(|kernel| &kernel["loop"]).collect();
+        assert_eq!(loops, [&json!(false), &json!(false), &json!(true)]);
+        let parts = kernels.iter().flat_map(|kernel| list(kernel, "parts"));
+        let parts: Vec<Value> = parts.chain(list(&assembly, "shared")).collect();
+        // One behind the other.
+        let mut at = 0;
+        for part in &parts {
+            for instruction in list(part, "instructions") {
+                assert_eq!(instruction["address"].as_u64(), Some(at), "{part}");
+                at += instruction["bytes"].as_str().unwrap().len() as u64 / 2;
+            }
+        }
+        for data in list(&assembly, "data") {
+            let address = data["address"].as_u64().unwrap();
+            assert!(
+                address == at || address < at + 32 && address % 16 == 0,
+                "{data}"
+            );
+            at = address + 4 * data["count"].as_u64().unwrap();
+        }
+        assert_eq!(assembly["bytes"].as_u64(), Some(at));
+        let is_root = |part: &&Value| {
+            let instructions = list(part, "instructions");
+            let mut texts = instructions.iter().map(|i| i["text"].as_str().unwrap());
+            texts.any(|text| text.starts_with(root))
+        };
+        let op = &parts.iter().find(is_root).unwrap()["op"];
+        assert!(op["position"].is_u64() && op["text"].as_str().unwrap().starts_with("sqrt"));
+        assert_eq!(op["line"]["line"], 6);
+        assert_eq!(op["line"]["text"], "y = sqrt(y + float(i));");
+    }
+}
+
+#[test]
+fn machine_code_of_next_to_nothing() {
+    for (text, begin) in [
+        (
+            "shader s(out int o) { o = 1; }",
+            "; aarch64: 0 kernels, 0 bytes",
+        ),
+        ("shader s() {}", "; aarch64: 0 kernels, 0 bytes"),
+    ] {
+        let file = scratch("next_to_nothing.adu", text);
+        let ran = adumbra(["emit", &file, "--stage", "asm", "--target", "aarch64"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stdout.starts_with(begin), "{ran:?}");
+    }
+}
+
+#[test]
+fn processors_without_machine_code_are_refused_by_name() {
+    let file = scratch("refused.adu", ROOTS);
+    let ran = adumbra(["emit", &file, "--stage", "asm", "--target", "riscv64"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("riscv64"), "{ran:?}");
+    let ran = adumbra(["emit", &file, "--stage", "ir", "--target", "aarch64"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+}

@@ -49,17 +49,6 @@ fn several_errors_are_reported_in_one_run() {
 }
 
 #[test]
-fn what_is_not_built_yet_is_refused_by_name() {
-    let file = example("eval_practical.adu");
-    let ran = adumbra(["emit", &file, "--stage", "asm"]);
-    assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(
-        ran.stderr.contains("asm") && ran.stderr.contains("not built yet"),
-        "{ran:?}"
-    );
-}
-
-#[test]
 fn bad_usage_is_2_and_bad_input_1() {
     let two = scratch(
         "two.adu",

@@ -274,3 +274,30 @@ fn bench_prints_one_flat_object_of_figures_and_ratios() {
     }
     assert_eq!(adumbra(["bench", "--rounds", "0"]).code, 2);
 }
+
+/// The file that `perf report` looks for.
+#[cfg(target_os = "linux")]
+#[test]
+fn machine_code_that_ran_is_named_for_perf() {
+    use std::process::{Command, Stdio};
+    if !adumbra::Tier::Native.is_available() {
+        println!("skipped: there is no machine code for this processor");
+        return;
+    }
+    let file = example("eval_practical.adu");
+    let engine = ["--engine", "native"];
+    for named in [true, false] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
+        command.args(["run", &file]).args(SEEDS).args(engine);
+        command.args(named.then_some("--perf-map"));
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let path = format!("/tmp/perf-{}.map", child.id());
+        assert!(child.wait().unwrap().success());
+        let map = std::fs::read_to_string(&path).ok();
+        assert_eq!(map.is_some(), named, "{path}");
+        if let Some(map) = map {
+            std::fs::remove_file(&path).unwrap();
+            assert!(map.lines().next().unwrap().ends_with("::kernel0"), "{map}");
+        }
+    }
+}

@@ -170,9 +170,9 @@ pub struct EmitArgs {
     #[arg(long)]
     pub derivs: bool,
 
-    /// Which machine's code (for `--stage asm`)
+    /// Which processor's code (for `--stage asm`); this one's if nothing is said
     #[arg(long, value_enum)]
-    pub target: Option<Target>,
+    pub target: Option<TargetName>,
 
     /// Write to a file instead; bytecode is then written serialised
     #[arg(short, long, value_name = "OUT")]
@@ -278,6 +278,10 @@ pub struct CompileArgs {
     /// Say how long each phase took and how large the program is
     #[arg(long)]
     pub stats: bool,
+
+    /// Name the machine code that runs in /tmp/perf-PID.map, where `perf report` looks for it
+    #[arg(long)]
+    pub perf_map: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -340,13 +344,13 @@ pub enum Stage {
     Demand,
     /// The register machine's instructions
     Bytecode,
-    /// A listing of machine code (not built yet)
+    /// The machine code for `--engine native`, beside the instructions and lines that it was made for
     Asm,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "lower")]
-pub enum Target {
+pub enum TargetName {
     #[value(name = "x86_64")]
     X86_64,
     Aarch64,

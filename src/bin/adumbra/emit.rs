@@ -1,6 +1,6 @@
 //! `adumbra emit FILE --stage STAGE`: what a stage of the compiler makes of a shader.
 
-use crate::args::{EmitArgs, Stage};
+use crate::args::{EmitArgs, Stage, TargetName};
 use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
@@ -8,7 +8,9 @@ use crate::report::{self, Format, reported};
 use crate::run::instance;
 use crate::setup::Setup;
 use crate::show;
-use adumbra::{Compiler, Findings, FunctionReport, Group, Options, Program, Sources};
+use adumbra::{
+    Assembly, Compiler, Findings, FunctionReport, Group, Options, Program, Sources, Target,
+};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,6 +21,14 @@ use std::sync::Arc;
 struct JsonStage<'a> {
     stage: &'a str,
     text: &'a str,
+}
+
+/// Machine code for programs.
+#[derive(Serialize)]
+struct JsonAssembly<'a> {
+    stage: &'a str,
+    #[serde(flatten)]
+    assembly: &'a Assembly,
 }
 
 /// A function's values for programs.
@@ -36,12 +46,9 @@ struct JsonLanes<'a> {
 }
 
 /// # Errors
-/// If the file is at fault, or the stage is not built yet.
+/// If the file is at fault, or it is not said for which processor.
 pub fn emit(args: EmitArgs) -> Outcome {
-    if args.stage == Stage::Asm {
-        return Err(Failure::not_built("the stage `asm`"));
-    }
-    if args.target.is_some() {
+    if args.target.is_some() && args.stage != Stage::Asm {
         return Err(Failure::usage("--target is for `--stage asm`"));
     }
     let setup = Setup::new(&args.compile)?;
@@ -79,13 +86,9 @@ fn stage(
     compiler: &Compiler,
     input: &Input,
 ) -> Result<Outcome<Vec<u8>>, Findings> {
-    if args.stage != Stage::Ir
-        && args.stage != Stage::Demand
-        && args.stage != Stage::Bytecode
-        && !args.arguments.is_empty()
-    {
+    if matches!(args.stage, Stage::Ast | Stage::Lineage) && !args.arguments.is_empty() {
         return Ok(Err(Failure::usage(
-            "--arg is for the stages `ir`, `demand` and `bytecode`",
+            "--arg is for the stages `ir`, `demand`, `bytecode` and `asm`",
         )));
     }
     let program = match (args.stage, input) {
@@ -108,7 +111,7 @@ fn stage(
     };
     let sources = program.sources().expect("it was compiled");
     report::to_stderr(program.warnings(), sources, Format::of(args.json));
-    Ok(instance(&args.arguments, &program).map(|instance| {
+    Ok(instance(&args.arguments, &program).and_then(|instance| {
         let program = instance.program();
         if args.compile.stats {
             report::stats(&program.stats(), Format::of(args.json));
@@ -117,13 +120,34 @@ fn stage(
     }))
 }
 
-fn of_program(args: &EmitArgs, program: &Arc<Program>) -> Vec<u8> {
-    match args.stage {
+fn of_program(args: &EmitArgs, program: &Arc<Program>) -> Outcome<Vec<u8>> {
+    Ok(match args.stage {
         Stage::Ir => text_of(args, "ir", program.ir().unwrap_or_default()),
         Stage::Demand => lanes_of(args, &program.demand()),
+        Stage::Asm => assembly_of(args, program)?,
         _ if args.output.is_some() => program.to_bytecode(),
         _ => text_of(args, "bytecode", program.listing()),
-    }
+    })
+}
+
+fn assembly_of(args: &EmitArgs, program: &Program) -> Outcome<Vec<u8>> {
+    let target = match args.target {
+        Some(TargetName::X86_64) => Some(Target::X86_64),
+        Some(TargetName::Aarch64) => Some(Target::Aarch64),
+        None => Target::host(),
+    };
+    let Some(target) = target else {
+        let message = "there is no machine code for this processor: say which by --target";
+        return Err(Failure::usage(message));
+    };
+    let assembly = program.assembly(target);
+    Ok(match args.json {
+        true => json_line(&JsonAssembly {
+            stage: "asm",
+            assembly: &assembly,
+        }),
+        false => assembly.to_string().into_bytes(),
+    })
 }
 
 fn text_of(args: &EmitArgs, stage: &str, text: String) -> Vec<u8> {

@@ -29,6 +29,7 @@ pub fn eval(args: EvalArgs) -> Outcome {
     let mut evaluator = setup.evaluator(&Instance::new(&program))?;
     let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&setup.globals, &mut checker);
+    setup.name_code(&program)?;
     let point = Point {
         evaluator: &evaluator,
         checker: &checker,

@@ -22,11 +22,6 @@ impl Failure {
     pub fn usage(message: impl fmt::Display) -> Failure {
         Failure::Usage(message.to_string())
     }
-
-    /// Something that has a name but no code yet.
-    pub fn not_built(what: &str) -> Failure {
-        Failure::Usage(format!("{what} is not built yet"))
-    }
 }
 
 /// Only output is written with `?`: reading says more than the error alone.

@@ -55,6 +55,7 @@ pub fn run(args: RunArgs) -> Outcome {
     let mut evaluator = setup.evaluator(&instance)?;
     let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&globals, &mut checker);
+    setup.name_code(instance.program())?;
 
     let point = Point {
         evaluator: &evaluator,

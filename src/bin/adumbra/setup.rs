@@ -4,8 +4,10 @@ use crate::args::{CompileArgs, CornerName, DerivativesName, DivergentName, Engin
 use crate::outcome::{Failure, Outcome};
 use adumbra::{
     AtDivergence, Corner, DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals,
-    GlobalsLayout, Instance, Limits, Options, Quad, View,
+    GlobalsLayout, Instance, Limits, Options, Program, Quad, View,
 };
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::time::Duration;
 
 /// How long a point may take, unless more than the default steps are asked for. Steps bound the work of a point, but a shader of many
@@ -23,6 +25,8 @@ pub struct Setup {
     pub limits: Limits,
     /// [`MAX_TIME`], if it holds.
     pub patience: Option<Duration>,
+    /// Whether `perf` is to know the machine code that ran.
+    perf_map: bool,
 }
 
 impl Setup {
@@ -82,6 +86,7 @@ impl Setup {
                 ..Limits::default()
             },
             patience: (args.steps <= DEFAULT_STEPS).then_some(MAX_TIME),
+            perf_map: args.perf_map,
         })
     }
 
@@ -91,6 +96,20 @@ impl Setup {
     /// If the engine cannot run the program.
     pub fn evaluator(&self, instance: &Instance) -> Outcome<Evaluator> {
         Evaluator::with(instance, self.engine, self.limits).map_err(Failure::usage)
+    }
+
+    /// Tells `perf` of the machine code that ran, if it is to know.
+    ///
+    /// # Errors
+    /// If it cannot be told.
+    pub fn name_code(&self, program: &Program) -> Outcome {
+        if !self.perf_map {
+            return Ok(());
+        }
+        let path = format!("/tmp/perf-{}.map", std::process::id());
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        file.and_then(|mut file| file.write_all(program.perf_map().as_bytes()))
+            .map_err(|error| Failure::usage(format!("cannot write {path}: {error}")))
     }
 }
 

@@ -91,7 +91,9 @@ fn render(
         threads: args.threads.map_or(0, usize::from),
     };
     let start = Instant::now();
-    let drawn = draw(&job, TILE)?;
+    let drawn = draw(&job, TILE);
+    setup.name_code(instance.program())?;
+    let drawn = drawn?;
     let seconds = start.elapsed().as_secs_f64();
 
     let mut legend = write(args, kind, &job, &drawn)?;

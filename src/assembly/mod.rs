@@ -1,0 +1,329 @@
+//! The machine code of a program, for people: its instructions beside the bytecode and the lines of source text that they were made for.
+
+mod decode;
+mod text;
+
+use crate::program::Program;
+use crate::sources::Sources;
+use adumbra_aot as aot;
+use adumbra_aot::Target;
+use adumbra_ir::Span;
+use adumbra_vm::native::Unit;
+use adumbra_vm::{Bytecode, FloatMode, batch, lower};
+use decode::decode;
+use serde::{Serialize, Serializer};
+
+/// Bytes of the longest line of source text that is shown whole, and characters of a longer one that are shown: a text may be one line.
+pub const MAX_LINE_SHOWN: usize = 120;
+
+/// The machine code of a program. Addresses count from its beginning. As text it is a listing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Assembly {
+    /// The processor that it is for.
+    #[serde(serialize_with = "as_name")]
+    pub target: Target,
+    /// Bytes of all of it, constants included.
+    pub bytes: usize,
+    /// What the engine calls, in the order of the bytecode.
+    pub kernels: Vec<Kernel>,
+    /// What kernels share: routines for rare ways, and calls.
+    pub shared: Vec<Part>,
+    /// What instructions read: constants, tables, and zeros where addresses will be.
+    pub data: Vec<Data>,
+}
+
+/// A kernel: it computes rows of the bytecode that follow one another, or a loop, for many points at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Kernel {
+    /// Whether it runs a loop until the last point has left it.
+    #[serde(rename = "loop")]
+    pub is_loop: bool,
+    /// How many rows it computes.
+    pub rows: usize,
+    /// Positions in the bytecode of the first and the last of its instructions.
+    pub positions: [u32; 2],
+    /// Where its code is; nothing if there is none, and its rows are interpreted: its frame would be too large.
+    pub code: Option<Extent>,
+    /// Its code.
+    pub parts: Vec<Part>,
+}
+
+/// Where the code of a kernel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Extent {
+    /// The address of its first instruction.
+    pub address: usize,
+    /// Its length.
+    pub bytes: usize,
+    /// Bytes that it takes on the stack, beside registers that it saves.
+    pub frame: usize,
+}
+
+/// Instructions that follow one another and serve one purpose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What they are for: `compute` what an instruction of the bytecode gives, or what several have in common and the first of them wanted; `store` it where
+    /// later ones find it; `rare way` and `routine` are for points whose operands want another way than the usual one. The others are the
+    /// frame around them.
+    pub purpose: &'static str,
+    /// The instruction of the bytecode that they are for.
+    pub op: Option<Op>,
+    /// The instructions.
+    pub instructions: Vec<Instruction>,
+}
+
+/// An instruction of the bytecode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Op {
+    /// Its position.
+    pub position: u32,
+    /// As the listing of the bytecode shows it.
+    pub text: String,
+    /// Where it comes from; nothing of functions of the standard library, and of a program that was loaded.
+    pub line: Option<Line>,
+}
+
+/// A line of a source text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The text's name.
+    pub file: String,
+    /// Its number, from 1.
+    pub line: u32,
+    /// The line without space around it; of a longer one, [`MAX_LINE_SHOWN`] characters from where the instruction comes from.
+    pub text: String,
+}
+
+/// An instruction of a processor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Instruction {
+    /// Where it begins.
+    pub address: usize,
+    /// Its bytes; in JSON, hexadecimal digits.
+    #[serde(serialize_with = "as_digits")]
+    pub bytes: Vec<u8>,
+    /// In the processor's own notation.
+    pub text: String,
+}
+
+/// Words that follow one another and are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Data {
+    /// Where they begin.
+    pub address: usize,
+    /// Their bits.
+    pub word: u32,
+    /// How many there are.
+    pub count: usize,
+}
+
+fn as_name<S: Serializer>(target: &Target, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(target.name())
+}
+
+fn as_digits<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    serializer.serialize_str(&digits)
+}
+
+impl Program {
+    /// The machine code that [`Tier::Native`](crate::Tier::Native) runs on a processor, which need not be this host's: where no globals are said to be uniform.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, Target};
+    /// let text = "shader s(out float o) { float x = global_value<uvw>.x;\n o = sqrt(x) * x; }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    ///
+    /// let assembly = program.assembly(Target::Aarch64);
+    /// let parts = assembly.kernels.iter().flat_map(|kernel| &kernel.parts);
+    /// let root = parts.clone().find(|part| {
+    ///     part.purpose == "compute" && part.op.as_ref().is_some_and(|op| op.text.starts_with("sqrt"))
+    /// });
+    /// let root = root.unwrap();
+    /// assert!(root.instructions.iter().any(|instruction| instruction.text.starts_with("fsqrt v")));
+    /// assert_eq!(root.op.as_ref().unwrap().line.as_ref().unwrap().line, 2);
+    ///
+    /// let listing = program.assembly(Target::X86_64).to_string();
+    /// assert!(listing.contains("vsqrtps ymm") && listing.contains("o = sqrt(x) * x; }"));
+    /// # Ok::<(), adumbra::Findings>(())
+    /// ```
+    pub fn assembly(&self, target: Target) -> Assembly {
+        // Constants are worked out, and floats written.
+        let _mode = FloatMode::enter();
+        let bytecode = &**self.bytecode();
+        let units = batch::units(bytecode, &[]);
+        let places = self.module().and_then(|module| lower::places(module).ok());
+        let lines = Lines {
+            bytecode,
+            sources: self.sources(),
+            places: places.unwrap_or_default(),
+        };
+        let Some(listing) = aot::listing(target, &units) else {
+            // Too long for its own jumps.
+            return Assembly {
+                target,
+                bytes: 0,
+                kernels: units.iter().map(|unit| kernel(unit, None)).collect(),
+                shared: Vec::new(),
+                data: Vec::new(),
+            };
+        };
+        let mut parts = lines.parts(target, &listing).peekable();
+        let mut kernels = Vec::with_capacity(units.len());
+        for (unit, extent) in units.iter().zip(&listing.kernels) {
+            let mut kernel = kernel(unit, *extent);
+            if let Some(extent) = extent {
+                let own = std::iter::from_fn(|| parts.next_if(|(at, _)| *at < extent.end));
+                kernel.parts = own.map(|(_, part)| part).collect();
+            }
+            kernels.push(kernel);
+        }
+        Assembly {
+            target,
+            bytes: listing.bytes.len(),
+            kernels,
+            shared: parts.map(|(_, part)| part).collect(),
+            data: data(&listing),
+        }
+    }
+}
+
+/// A kernel without its parts.
+fn kernel(unit: &Unit, extent: Option<aot::Extent>) -> Kernel {
+    let (is_loop, rows, positions): (_, _, Vec<u32>) = match unit {
+        Unit::Stretch(stretch) => {
+            let positions = stretch.rows.iter().map(|row| row.position);
+            (false, stretch.rows.len(), positions.collect())
+        }
+        Unit::Region(region) => {
+            let rows = region.blocks.iter().flat_map(|block| &block.rows);
+            let ends = region.blocks.iter().map(|block| block.position);
+            let positions = rows.clone().map(|row| row.position).chain(ends);
+            (true, rows.count(), positions.collect())
+        }
+    };
+    let first = positions.iter().min().copied().unwrap_or_default();
+    let last = positions.iter().max().copied().unwrap_or_default();
+    Kernel {
+        is_loop,
+        rows,
+        positions: [first, last],
+        code: extent.map(|extent| Extent {
+            address: extent.start,
+            bytes: extent.end - extent.start,
+            frame: extent.frame,
+        }),
+        parts: Vec::new(),
+    }
+}
+
+/// What instructions read, behind all of them.
+fn data(listing: &aot::Listing) -> Vec<Data> {
+    let mut data: Vec<Data> = Vec::new();
+    let words = listing.bytes[listing.data..].chunks(4);
+    for (address, bytes) in (listing.data..).step_by(4).zip(words) {
+        let word = bytes.iter().rev();
+        let word = word.fold(0, |word, &byte| word << 8 | u32::from(byte));
+        match data.last_mut() {
+            Some(last) if last.word == word => last.count += 1,
+            _ => data.push(Data {
+                address,
+                word,
+                count: 1,
+            }),
+        }
+    }
+    data
+}
+
+/// What a part is for, and the instruction of the bytecode that it is for.
+fn purpose(part: aot::Part) -> (&'static str, Option<u32>) {
+    match part {
+        aot::Part::Pool => ("pool", None),
+        aot::Part::Entry => ("entry", None),
+        aot::Part::Cells => ("cells", None),
+        aot::Part::Runs => ("runs", None),
+        aot::Part::Points => ("points", None),
+        aot::Part::Row(position) => ("compute", Some(position)),
+        aot::Part::Store(position) => ("store", Some(position)),
+        aot::Part::Gather => ("gather", None),
+        aot::Part::Take => ("take", None),
+        aot::Part::Tell => ("tell", None),
+        aot::Part::NextPoints => ("next points", None),
+        aot::Part::Rare(position) => ("rare way", Some(position)),
+        aot::Part::NextRun => ("next run", None),
+        aot::Part::Exit => ("exit", None),
+        aot::Part::Routine(position) => ("routine", Some(position)),
+        aot::Part::Calls => ("calls", None),
+    }
+}
+
+/// Where the instructions of a program come from.
+struct Lines<'p> {
+    bytecode: &'p Bytecode,
+    sources: Option<&'p Sources>,
+    /// One for each instruction, or none at all.
+    places: Vec<Span>,
+}
+
+impl Lines<'_> {
+    /// The parts of a listing, each with where it begins.
+    fn parts<'l>(
+        &'l self,
+        target: Target,
+        listing: &'l aot::Listing,
+    ) -> impl Iterator<Item = (usize, Part)> + 'l {
+        let starts = listing.parts.iter().map(|&(start, _)| start);
+        let ends = starts.skip(1).chain([listing.end]);
+        listing
+            .parts
+            .iter()
+            .zip(ends)
+            .map(move |(&(start, part), end)| {
+                let (purpose, position) = purpose(part);
+                let code = &listing.bytes[start..end];
+                let instructions = match part {
+                    aot::Part::Pool => vec![Instruction {
+                        address: start,
+                        bytes: code.to_vec(),
+                        text: "(the distance to the data)".to_owned(),
+                    }],
+                    _ => decode(target, code, start),
+                };
+                let part = Part {
+                    purpose,
+                    op: position.map(|position| self.op(position)),
+                    instructions,
+                };
+                (start, part)
+            })
+    }
+
+    fn op(&self, position: u32) -> Op {
+        Op {
+            position,
+            text: self.bytecode.line(position).to_string(),
+            line: self.line(position),
+        }
+    }
+
+    fn line(&self, position: u32) -> Option<Line> {
+        let span = *self.places.get(position as usize)?;
+        let file = self.sources?.get(span.file)?;
+        let line = file.line_of(span.start);
+        let range = file.line_range(line);
+        let start = file.text().floor_char_boundary(span.start as usize);
+        // It is not looked through again for each of many instructions in one long line.
+        let shown = match range.len() <= MAX_LINE_SHOWN {
+            true => file.text()[range].trim(),
+            false => &file.text()[start..range.end.max(start)],
+        };
+        let printable = |c: char| if c.is_control() { ' ' } else { c };
+        let shown = shown.chars().take(MAX_LINE_SHOWN);
+        Some(Line {
+            file: file.name().to_owned(),
+            line,
+            text: shown.map(printable).collect(),
+        })
+    }
+}
