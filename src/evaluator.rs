@@ -5,7 +5,7 @@ use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::globals::{PointGlobals, words_of};
-use crate::program::Instance;
+use crate::program::{Instance, Program};
 use crate::simd::NoSimd;
 use crate::stats::Stats;
 use crate::value::{HostValue, View};
@@ -14,7 +14,7 @@ use adumbra_ir::host::{
     ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
 };
 use adumbra_ir::quad::Corner;
-use adumbra_vm::{Outcome, PointMachine};
+use adumbra_vm::{FloatMode, Outcome, PointMachine};
 pub(crate) use parked::Home;
 use quad::QuadMachine;
 use reference::Reference;
@@ -43,7 +43,7 @@ pub enum Engine {
     /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::BatchEvaluator) gives it. The single points of an
     /// [`Evaluator`] run alone, as by `Point`.
     Batch,
-    /// As `Batch`, with machine code in place of the interpreter's rows: [`Tier::Native`](crate::Tier::Native).
+    /// Machine code, in batches by [`Tier::Native`](crate::Tier::Native): it computes what lies between calls, arrays and what the host is asked.
     Native,
     /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`](crate::Tier::Auto) for batches.
     Auto,
@@ -148,8 +148,23 @@ enum Machine {
     Reference(Box<Reference>),
     Point(Box<PointMachine>),
     Batch(Box<Single>),
-    /// Four points, by the reference or the point engine.
+    /// Four points, each as it is alone.
     Quad(Box<QuadMachine>),
+}
+
+/// What runs single points, with machine code for the engine that has it.
+fn point_machine(program: &Program, limits: Limits, engine: Engine) -> PointMachine {
+    let bytecode = program.bytecode().clone();
+    // Machine code has constants worked out.
+    let _mode = FloatMode::enter();
+    let native = match engine {
+        Engine::Native => program.native(),
+        _ => None,
+    };
+    match native {
+        Some(native) => PointMachine::with_code(bytecode, limits, &*native),
+        None => PointMachine::new(bytecode, limits),
+    }
 }
 
 impl fmt::Debug for Evaluator {
@@ -182,20 +197,16 @@ impl Evaluator {
             Engine::Reference if instance.program().module().is_none() => {
                 return Err(NoEngine::Reference);
             }
-            Engine::Reference | Engine::Point | Engine::Auto if let Some(rule) = quad => {
-                let by_reference = engine == Engine::Reference;
-                let quad = QuadMachine::new(instance, rule, limits, by_reference);
+            Engine::Native if !Tier::Native.is_available() => return Err(NoEngine::Native),
+            Engine::Batch => Machine::Batch(Box::new(Single::new(instance, limits)?)),
+            _ if let Some(rule) = quad => {
+                let quad = QuadMachine::new(instance, rule, limits, engine);
                 Machine::Quad(Box::new(quad))
             }
             Engine::Reference => Machine::Reference(Box::new(Reference::new(instance, limits))),
-            Engine::Point | Engine::Auto => {
-                let program = instance.program().bytecode().clone();
-                Machine::Point(Box::new(PointMachine::new(program, limits)))
-            }
-            Engine::Batch | Engine::Native => {
-                let tier = engine.tier().unwrap_or_default();
-                let single = Single::new(instance, limits, tier)?;
-                Machine::Batch(Box::new(single))
+            Engine::Point | Engine::Native | Engine::Auto => {
+                let machine = point_machine(instance.program(), limits, engine);
+                Machine::Point(Box::new(machine))
             }
         };
         Ok(Evaluator {

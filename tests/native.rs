@@ -4,7 +4,8 @@
 
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Engine, Evaluator, Globals, GlobalsLayout,
-    Instance, Limits, NoTextures, Outcome, Part, Program, Sources, Tier, Type,
+    Host, Instance, Limits, NoTextures, Outcome, Part, Program, SampleRequest, Sampled, Sources,
+    Tier, Type,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;
@@ -102,6 +103,76 @@ fn what_is_too_large_for_a_frame_is_interpreted() {
             assert_eq!(value(&mut native(&program), x), value(&mut point, x));
         }
     }
+}
+
+/// A host that is asked for patience, and has none left the time that it says.
+struct Impatient {
+    asked: u32,
+    patience: u32,
+}
+
+impl Host for Impatient {
+    fn sample(&mut self, _: &SampleRequest) -> Sampled {
+        Sampled::Ready([1.0; 4])
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.asked += 1;
+        self.asked == self.patience
+    }
+}
+
+/// Loops within loops, functions that count though they are inlined, faults, arms that leave: budgets that end anywhere among them, and hosts that lose patience.
+#[test]
+fn single_points_stop_where_the_interpreter_stops_them() {
+    if !is_there() {
+        return;
+    }
+    let program = compiled(
+        "float half_of(float v, int i) { if (v > 3.0) return v / 2 + float(i) * 0.01; return v * 1.25 + 0.01; }
+         shader s(out float o, out int n) {
+             float x = global_value<x>, sum = 0;
+             for (int i = 0; i < 90; ++i) {
+                 for (int k = 0; k < i % 40; ++k) {
+                     sum = half_of(sum, k);
+                     if (fract(sum * x) > 0.9) break;
+                     n += 1;
+                 }
+                 if (sum > 1e6) continue;
+                 n += 7 / (i % 5);
+                 sum += sin(x + float(i));
+             }
+             o = sum;
+         }",
+    );
+    let budgets = (0..200).chain(1000..1060).chain(2040..2060);
+    let (mut stopped, mut finished) = (0, 0);
+    for (steps, call_depth) in budgets
+        .chain([1 << 20])
+        .flat_map(|steps| [(steps, 64), (steps, 1)])
+    {
+        let limits = Limits {
+            steps,
+            call_depth,
+            ..Limits::default()
+        };
+        let patience = if steps % 3 == 0 { 2 } else { 0 };
+        let [expected, found] = [Engine::Point, Engine::Native].map(|engine| {
+            let mut evaluator = Evaluator::with(&Instance::new(&program), engine, limits).unwrap();
+            let mut globals = Globals::new(program.globals());
+            globals.set("x", 0.7, 0.0, 0.0).unwrap();
+            let mut host = Impatient { asked: 0, patience };
+            let outcome = evaluator.evaluate(&globals, &mut host);
+            let faults = format!("{:?}", evaluator.faults());
+            (outcome, evaluator.words().to_vec(), faults, host.asked)
+        });
+        assert_eq!(found, expected, "{steps} steps, {call_depth} calls");
+        match found.0 {
+            Outcome::Finished => finished += 1,
+            _ => stopped += 1,
+        }
+    }
+    assert!(stopped > 300 && finished > 0, "{stopped} and {finished}");
 }
 
 fn compiled(text: &str) -> Arc<Program> {

@@ -54,13 +54,18 @@ impl Places {
                 registers: 0,
             },
         };
-        let mut stores = stores.iter().peekable();
+        let mut stores = stores;
         // Operands that nobody wants behind the node.
         let mut ends: Vec<Id> = Vec::new();
         for (id, &node) in (0..).zip(&graph.nodes) {
+            let here = stores.iter().take_while(|store| store.behind == id);
+            let (here, later) = stores.split_at(here.count());
+            stores = later;
             if finder.last[id as usize] != NEVER {
                 graph.each_operand(node, |operand| {
-                    if finder.ends(operand, id) {
+                    // What is stored behind the node outlives it.
+                    let is_stored = here.iter().any(|store| store.value == operand);
+                    if !is_stored && finder.ends(operand, id) {
                         ends.push(operand);
                     }
                 });
@@ -78,7 +83,7 @@ impl Places {
                 }
                 ends.clear();
             }
-            while let Some(store) = stores.next_if(|store| store.behind == id) {
+            for store in here {
                 if finder.ends(store.value, id) {
                     (0..flight).for_each(|vector| finder.free(store.value, vector, id));
                 }
@@ -196,7 +201,11 @@ mod tests {
         for (id, vector) in values() {
             for (other, other_vector) in values() {
                 let place = places.at(id as Id, vector);
-                let meets = id < other && last[id] != NEVER && (last[id] as usize) > other
+                // What is stored behind a node outlives it.
+                let is_stored =
+                    |store: &Store| (store.value as usize, store.behind as usize) == (id, other);
+                let is_wanted = last[id] != NEVER && (last[id] as usize) > other;
+                let meets = id < other && (is_wanted || stores.iter().any(is_stored))
                     || id == other && vector != other_vector;
                 if place != Place::Nowhere && meets {
                     assert_ne!(
@@ -242,6 +251,11 @@ mod tests {
                     let many = width as usize * flight;
                     assert!(places.slots == 0 || many > registers as usize / 2);
                     assert!(places.slots as usize <= 2 * many, "slots are used again");
+                    // All at the end, behind what reads some of them.
+                    let mut late = stores.clone();
+                    let end = graph.nodes.len() as Id - 1;
+                    late.iter_mut().for_each(|store| store.behind = end);
+                    check(&graph, &late, flight, registers);
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use crate::graph::{Code, Graph, Id};
 use crate::template::Templates;
-use adumbra_vm::native::{Computed, Home, Stretch, Value, Way, What};
+use adumbra_vm::native::{Computed, Home, Question, Stretch, Value, Way, What};
 
 /// Nodes from which on a segment ends. Twice as many instructions, for two vectors, and what they want of the frame, fit the cache of decoded instructions of
 /// common processors (1,536 on Intel's Skylake).
@@ -58,6 +58,8 @@ pub(crate) enum To {
     Way(Way),
     /// In a region: steps of the budget, beside those that were taken.
     Steps,
+    /// In a flow: nowhere; it decides where control goes.
+    Test,
     /// Where routines leave their result.
     Result,
 }
@@ -69,9 +71,9 @@ pub(crate) struct Writer<'s> {
     /// The node that each word holds now.
     pub(crate) now: Vec<Option<Id>>,
     /// The node for what each word held in the beginning, if that is read.
-    before: Vec<Option<Id>>,
+    pub(crate) before: Vec<Option<Id>>,
     /// Words that the segment read or wrote.
-    touched: Vec<u32>,
+    pub(crate) touched: Vec<u32>,
     operands: Vec<Id>,
     lineage: Lineage,
 }
@@ -101,7 +103,7 @@ pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Comp
 }
 
 /// When rows that follow one another read and write each word.
-struct Accesses {
+pub(crate) struct Accesses {
     /// The rows that access the first word in order, then those of the second; and whether the word is written there. What a row both reads and writes it
     /// reads first.
     rows: Vec<(u32, bool)>,
@@ -110,7 +112,7 @@ struct Accesses {
 }
 
 impl Accesses {
-    fn of(rows: &[Computed], words: usize) -> Accesses {
+    pub(crate) fn of(rows: &[Computed], words: usize) -> Accesses {
         let mut ends = vec![0; words];
         each_access(rows, |word, _| ends[word as usize] += 1);
         let mut sum = 0;
@@ -131,7 +133,7 @@ impl Accesses {
     }
 
     /// Whether somebody reads behind a row what a word holds there; nothing if no row accesses it any more.
-    fn is_read(&self, word: u32, row: u32) -> Option<bool> {
+    pub(crate) fn is_read(&self, word: u32, row: u32) -> Option<bool> {
         let [start, end] = [word.checked_sub(1), Some(word)]
             .map(|word| word.map_or(0, |word| self.ends[word as usize] as usize));
         let accesses = &self.rows[start..end];
@@ -185,6 +187,8 @@ impl<'s> Writer<'s> {
             Home::Plane => self.graph.push(Code::Plane, word, 0, 0),
             Home::Cell => self.graph.push(Code::Cell, word, 0, 0),
             Home::Constant(bits) => self.graph.constant(bits),
+            Home::Slot(slot) => self.graph.push(Code::Slot, slot, 0, 0),
+            Home::Global(word) => self.graph.push(Code::Global, word, 0, 0),
         };
         self.set(word, Some(id));
         self.before[index] = Some(id);
@@ -234,7 +238,17 @@ impl<'s> Writer<'s> {
             }
         }
         let results = match row.what {
-            What::Copy => [Some(self.operands[0]), None, None],
+            What::Copy => {
+                let [operand, ..] = &row.operands;
+                let mut given = self.operands.drain(..);
+                let value = given.next();
+                let [x, y] = operand
+                    .shadows
+                    .map(|shadow| shadow.and_then(|_| given.next()));
+                drop(given);
+                let zero = self.graph.constant(0);
+                [value, x.or(Some(zero)), y.or(Some(zero))]
+            }
             What::ReadShadow => {
                 let zero = self.graph.constant(0);
                 let read = self.graph.push(Code::Add, self.operands[0], zero, 0);
@@ -259,5 +273,24 @@ impl<'s> Writer<'s> {
                 self.set(word, id);
             }
         }
+    }
+
+    /// A mask: whether a branch finds its question not to be so.
+    pub(crate) fn is_false(&mut self, question: &Question, templates: &mut Templates) -> Id {
+        let count = question.test.map_or(1, |op| op.arity());
+        self.operands.clear();
+        for operand in &question.operands[..count] {
+            let id = self.read(operand.value);
+            self.operands.push(id);
+        }
+        let truth = match question.test {
+            Some(op) => {
+                let [value, ..] = templates.copy(op, 0, &self.operands, &mut self.graph);
+                value.expect("a row has a value")
+            }
+            None => self.operands[0],
+        };
+        let zero = self.graph.constant(0);
+        self.graph.push(Code::IEq, truth, zero, 0)
     }
 }

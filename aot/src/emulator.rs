@@ -3,7 +3,8 @@
 //! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
 
 use crate::emit::Code;
-use crate::trial::{PACK_BYTES, POINTS, Planes, RUNS, Trial};
+use crate::trial::{EXIT, PACK_BYTES, Planes, RUNS, STEPS, Trial};
+use adumbra_vm::native::Run;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{self, Command};
@@ -63,8 +64,39 @@ impl Emulator {
     pub(crate) fn run(&self, jobs: &[(&Trial, Code)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
-            push_job(&mut input, trial, code);
+            let planes = trial.planes.iter().map(|plane| &plane[..]);
+            push_job(&mut input, code, planes, &RUNS);
         }
+        let mut words = self.answer(&input).into_iter();
+        let mut plane = |_| std::array::from_fn(|_| words.next().expect("all planes came back"));
+        (jobs.iter())
+            .map(|(trial, _)| trial.planes.iter().map(&mut plane).collect())
+            .collect()
+    }
+
+    /// The same of code for one point, which has run at one after the other.
+    pub(crate) fn run_alone(&self, jobs: &[(&Trial, Code)]) -> Vec<Planes> {
+        let mut input = Vec::new();
+        for (trial, code) in jobs {
+            let files = trial.files();
+            push_job(&mut input, code, files.iter().map(|file| &file[..]), &[]);
+        }
+        let mut words = self.answer(&input).into_iter();
+        let mut file = |trial: &Trial| {
+            let count = trial.planes.len();
+            words.by_ref().take(count).collect::<Vec<u32>>()
+        };
+        (jobs.iter())
+            .map(|(trial, _)| {
+                let files = trial.files();
+                let found: Vec<_> = files.iter().map(|_| file(trial)).collect();
+                trial.planes_of(&found)
+            })
+            .collect()
+    }
+
+    /// What the program gives back: all planes.
+    fn answer(&self, input: &[u8]) -> Vec<u32> {
         let path = self.folder.join("jobs");
         fs::write(&path, input).expect("it can be written");
         let output = Command::new(EMULATOR)
@@ -74,40 +106,39 @@ impl Emulator {
             .expect("the emulator is there");
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {complaint}", output.status);
-        let mut words = output.stdout.chunks_exact(4);
-        let mut word = || {
-            let bytes = words.next().expect("all planes came back");
-            u32::from_le_bytes(bytes.try_into().expect("they are four"))
-        };
-        let mut plane = |_| std::array::from_fn(|_| word());
-        (jobs.iter())
-            .map(|(trial, _)| trial.planes.iter().map(&mut plane).collect())
-            .collect()
+        let words = output.stdout.chunks_exact(4);
+        let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("they are four"));
+        words.map(word).collect()
     }
 }
 
-/// Writes a job as the program reads it.
-fn push_job(input: &mut Vec<u8>, trial: &Trial, code: &Code) {
-    let mut push = |words: &[u32]| {
-        words
-            .iter()
-            .for_each(|word| input.extend(word.to_le_bytes()))
-    };
+/// Writes a job as the program reads it. Without runs, each plane is the register file of a point, and its globals.
+fn push_job<'p>(
+    input: &mut Vec<u8>,
+    code: &Code,
+    planes: impl Iterator<Item = &'p [u32]> + Clone,
+    runs: &[Run],
+) {
     let entry = code.kernels[0].expect("stretches have code").start as u32;
-    let bytes = code.bytes.len() as u32;
-    let counts = [RUNS.len(), trial.planes.len(), POINTS * 4, PACK_BYTES, 0, 0];
-    push(&[bytes, entry]);
-    push(&counts.map(|count| count as u32));
-    input.extend(&code.bytes);
-    let mut push = |words: &[u32]| {
-        words
-            .iter()
-            .for_each(|word| input.extend(word.to_le_bytes()))
+    let plane_words = planes.clone().next().map_or(0, <[u32]>::len);
+    let header = [
+        code.bytes.len() as u32,
+        entry,
+        runs.len() as u32,
+        planes.clone().count() as u32,
+        4 * plane_words as u32,
+        PACK_BYTES as u32,
+        STEPS as u32,
+        EXIT,
+    ];
+    let push = |input: &mut Vec<u8>, words: &[u32]| {
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+        input.extend(bytes);
     };
-    for run in RUNS {
-        push(&[run.start, run.packs]);
+    push(input, &header);
+    input.extend(&code.bytes);
+    for run in runs {
+        push(input, &[run.start, run.packs]);
     }
-    for plane in &trial.planes {
-        push(plane);
-    }
+    planes.for_each(|plane| push(input, plane));
 }

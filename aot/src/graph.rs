@@ -18,6 +18,10 @@ pub(crate) enum Code {
     Plane,
     /// The cell of word `a` of the stretch.
     Cell,
+    /// Slot `a` of the register file.
+    Slot,
+    /// Word `a` of the globals.
+    Global,
     /// What a template or routine is given, by number.
     Param,
     /// Who runs a trace: a mask.
@@ -118,7 +122,7 @@ impl Code {
     pub(crate) fn operands(self) -> usize {
         use Code::*;
         match self {
-            Const | Plane | Cell | Param | Active => 0,
+            Const | Plane | Cell | Slot | Global | Param | Active => 0,
             Sqrt | RoundEven | RoundDown | RoundUp | RoundToZero | Truncate | ToI32 | ToU32
             | FromI32 | ShlBy | ShrBy | SarBy | ShrWide | ShlWide | Lookup => 1,
             MulAdd | NegMulAdd | MulSub | NegMulSub | Select => 3,
@@ -425,8 +429,8 @@ impl Graph {
             ToI32 => x.to_i32(),
             ToU32 => x.to_u32(),
             // Lanes are alike, so pairs of them are as well.
-            Const | Plane | Cell | Param | Active | MulWide | ShrWide | ShlWide | Lookup
-            | CallOut | Rare => return None,
+            Const | Plane | Cell | Slot | Global | Param | Active | MulWide | ShrWide | ShlWide
+            | Lookup | CallOut | Rare => return None,
         })
     }
 

@@ -1,8 +1,8 @@
 //! The native backend: machine code for the rows of a program, to the bit what the interpreter computes.
 //!
-//! The way of the data: a stretch of rows, or a trace of a loop ([`adumbra_vm::native`]), becomes a [`graph`] by running each row on numbers that write down what is done with
-//! them ([`lane`], [`template`], [`compute`], [`trace`]); values get places ([`allocate`]); instructions are written ([`emit`], by a [`machine`]: `x64`, `a64`); the code is put where it
-//! can be run ([`memory`]), or shown ([`listing`](mod@listing)). Code for either processor is written on any host.
+//! The way of the data: a stretch of rows, a trace of a loop, or a tree of a single point's flow ([`adumbra_vm::native`]) becomes a [`graph`] by running each row on numbers that write
+//! down what is done with them ([`lane`], [`template`], [`compute`], [`trace`], [`flow`]); values get places ([`allocate`]); instructions are written ([`emit`], by a [`machine`]: `x64`,
+//! `a64`); the code is put where it can be run ([`memory`]), linked ([`object`](mod@object)), or shown ([`listing`](mod@listing)). Code for either processor is written on any host.
 //! So there is no second rule for any row: a new row of the op table is compiled as it stands.
 
 #![allow(unsafe_code)]
@@ -14,6 +14,7 @@ mod compute;
 mod emit;
 #[cfg(test)]
 mod emulator;
+mod flow;
 mod graph;
 mod lane;
 mod listing;

@@ -97,8 +97,8 @@ pub(crate) trait Machine: Sized {
         c: Operand<Self::Constant>,
     );
     fn lookup(&mut self, table: &'static [u32], to: u8, index: Operand<Self::Constant>);
-    /// Calls a function for each lane of the free registers; the result is in the first of them.
-    fn call_out(&mut self, function: CallOut);
+    /// Calls a function for so many lanes of the free registers; the result is in the first of them. One lane's goes to all.
+    fn call_out(&mut self, function: CallOut, lanes: usize);
 
     /// Of the points at hand those who run, as a mask.
     fn load_active(&mut self, to: u8, vector: usize);
@@ -111,9 +111,22 @@ pub(crate) trait Machine: Sized {
     /// Tells who goes each of so many ways, whose masks begin there, one behind the other.
     fn store_sets(&mut self, at: i32, ways: usize);
 
+    /// Begins an entry of a flow with a frame of so many bytes, each page of which it touches; says where it is to be called.
+    fn enter_flow(&mut self, size: i32) -> usize;
+    /// Ends it by an exit.
+    fn leave_flow(&mut self, size: i32, exit: u32);
+    /// To all lanes.
+    fn load_slot(&mut self, to: u8, slot: u32);
+    fn load_global(&mut self, to: u8, word: u32);
+    fn store_slot(&mut self, slot: u32, register: u8);
+    /// Takes a step of those that the point has left; jumps if there is none.
+    fn take_step(&mut self, none: DynamicLabel);
+
     fn jump(&mut self, to: DynamicLabel);
     /// Jumps if any lane of a mask is set.
     fn jump_if_any(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
+    /// Jumps if no lane of a mask is set.
+    fn jump_if_none(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
     fn call(&mut self, routine: DynamicLabel);
 
     /// All that was written; nothing if it is too long for its own jumps.

@@ -8,10 +8,10 @@ use crate::emit::Code;
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
 use crate::perf::{Piece, pieces, write_lines};
 use crate::target::Target;
-use adumbra_vm::native::{Kernel, Kernels, Translator, Unit};
+use adumbra_vm::native::{Flow, Kernel, Kernels, PointKernel, PointKernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::cache_control::synchronize_icache;
-use dynasmrt::mmap::MutableBuffer;
+use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,15 @@ pub struct Native {
 #[derive(Debug, Default)]
 struct Made {
     variants: Vec<Variant>,
+    points: Option<Points>,
     stats: CodeStats,
+}
+
+/// The code for single points; nothing if there is none.
+#[derive(Debug)]
+struct Points {
+    kernels: Option<PointKernels>,
+    bytes: usize,
 }
 
 /// The code for a set of words that are the same for all points.
@@ -88,8 +96,10 @@ impl Native {
     /// What was made so far, and is kept.
     pub fn stats(&self) -> CodeStats {
         let made = self.made();
+        let variants = made.variants.iter().map(|variant| variant.bytes);
+        let points = made.points.iter().map(|points| points.bytes);
         CodeStats {
-            bytes: made.variants.iter().map(|variant| variant.bytes).sum(),
+            bytes: variants.chain(points).sum(),
             linked_bytes: self.linked.iter().map(|own| own.bytes).sum(),
             ..made.stats
         }
@@ -160,16 +170,33 @@ unsafe impl Translator for Native {
         });
         kernels
     }
+
+    fn translate_points(&self, flows: &dyn Fn() -> Vec<Flow>) -> Option<PointKernels> {
+        let mut made = self.made();
+        if let Some(points) = &made.points {
+            return points.kernels.clone();
+        }
+        let start = Instant::now();
+        let flows = flows();
+        let code = Target::host().filter(|_| !flows.is_empty());
+        let code = code.and_then(|own| own.compile_flows(&flows));
+        let bytes = code.as_ref().map_or(0, |code| code.bytes.len());
+        let kernels = code.and_then(|code| place_points(&flows, &code));
+        made.stats.time += start.elapsed();
+        if kernels.is_none() && !flows.is_empty() {
+            made.stats.refused += 1;
+        }
+        made.points = Some(Points {
+            bytes: if kernels.is_some() { bytes } else { 0 },
+            kernels: kernels.clone(),
+        });
+        kernels
+    }
 }
 
 /// Puts code into pages of its own; nothing if there are none.
 pub(crate) fn place(code: &Code) -> Option<Kernels> {
-    let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
-    buffer.set_len(code.bytes.len());
-    buffer.copy_from_slice(&code.bytes);
-    let buffer = buffer.make_exec().ok()?;
-    // Where instructions have a cache of their own.
-    synchronize_icache(&buffer);
+    let buffer = pages(code)?;
     let entries = code.kernels.iter().map(|kernel| {
         let at = buffer.ptr(AssemblyOffset(kernel.as_ref()?.start));
         // SAFETY: a kernel begins there, which was written for that convention.
@@ -179,6 +206,33 @@ pub(crate) fn place(code: &Code) -> Option<Kernels> {
         entries: entries.collect(),
         code: Arc::new(buffer),
     })
+}
+
+/// The same for flows.
+pub(crate) fn place_points(flows: &[Flow], code: &Code) -> Option<PointKernels> {
+    let buffer = pages(code)?;
+    let entries = flows.iter().flat_map(|flow| &flow.entries);
+    let entries = entries.zip(&code.kernels).filter_map(|(entry, kernel)| {
+        let at = buffer.ptr(AssemblyOffset(kernel.as_ref()?.start));
+        // SAFETY: as above.
+        let kernel = unsafe { std::mem::transmute::<*const u8, PointKernel>(at) };
+        Some((*entry, kernel))
+    });
+    Some(PointKernels {
+        entries: entries.collect(),
+        code: Arc::new(buffer),
+    })
+}
+
+/// Code in pages of its own; nothing if there are none.
+fn pages(code: &Code) -> Option<ExecutableBuffer> {
+    let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
+    buffer.set_len(code.bytes.len());
+    buffer.copy_from_slice(&code.bytes);
+    let buffer = buffer.make_exec().ok()?;
+    // Where instructions have a cache of their own.
+    synchronize_icache(&buffer);
+    Some(buffer)
 }
 
 #[cfg(test)]

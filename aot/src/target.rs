@@ -1,9 +1,9 @@
 //! The processors that code can be written for, on any host.
 
 use crate::a64::A64;
-use crate::emit::{Code, compile};
-use crate::x64::X64;
-use adumbra_vm::native::Unit;
+use crate::emit::{Code, compile, compile_flows};
+use crate::x64::{Point, X64};
+use adumbra_vm::native::{Flow, Unit};
 
 /// A processor that code can be written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,14 @@ impl Target {
         match self {
             Target::X86_64 => compile::<X64>(units),
             Target::Aarch64 => compile::<A64>(units),
+        }
+    }
+
+    /// The code of flows; nothing if it is too long for its own jumps.
+    pub(crate) fn compile_flows(self, flows: &[Flow]) -> Option<Code> {
+        match self {
+            Target::X86_64 => compile_flows::<Point>(flows),
+            Target::Aarch64 => compile_flows::<A64>(flows),
         }
     }
 }

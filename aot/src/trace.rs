@@ -208,32 +208,18 @@ fn ways(
     mask: Id,
     templates: &mut Templates,
 ) -> Vec<(Way, Id)> {
-    let (test, operands, when, target, next) = match &block.end {
+    let (question, when, target, next) = match &block.end {
         End::Jump(way) => return vec![(*way, mask)],
         End::Loop(to) => return vec![(Way::Block(*to), mask)],
         End::Branch {
-            test,
-            operands,
+            question,
             when,
             target,
             next,
-        } => (test, operands, when, target, next),
+        } => (question, when, target, next),
     };
-    let count = test.map_or(1, |op| op.arity());
-    let mut ids = Vec::with_capacity(count);
-    for operand in &operands[..count] {
-        ids.push(writer.read(operand.value));
-    }
+    let is_false = writer.is_false(question, templates);
     let graph = &mut writer.graph;
-    let truth = match test {
-        Some(op) => {
-            let [value, ..] = templates.copy(*op, 0, &ids, graph);
-            value.expect("a row has a value")
-        }
-        None => ids[0],
-    };
-    let zero = graph.constant(0);
-    let is_false = graph.push(Code::IEq, truth, zero, 0);
     let on_false = graph.push(Code::And, mask, is_false, 0);
     let on_true = graph.push(Code::AndNot, is_false, mask, 0);
     let (to_next, to_target) = match when {

@@ -1,14 +1,16 @@
 //! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that.
 
-use crate::emit::{Code, compile_with};
+use crate::emit::{Code, compile_flows_with, compile_with};
 use crate::machine::Machine;
-use crate::memory::place;
+use crate::memory::{place, place_points};
 use adumbra_ir::host::read_shadow;
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_vm::FloatMode;
-use adumbra_vm::native::{CALLEES, Computed, Home, Ref, Run, Stretch, Unit, Value, What};
+use adumbra_vm::native::{
+    CALLEES, Computed, Entry, Flow, Home, Piece, Ref, Run, Stretch, Then, Unit, Value, Way, What,
+};
 
 /// Points of each plane: four packs.
 pub(crate) const POINTS: usize = 64;
@@ -31,6 +33,11 @@ pub(crate) struct Trial {
     pub(crate) stretch: Stretch,
     pub(crate) planes: Planes,
 }
+
+/// Steps that a point has left, of which rows take none.
+pub(crate) const STEPS: u64 = 5;
+/// The exit of a flow.
+pub(crate) const EXIT: u32 = 0x1_2345;
 
 /// Whether a point is among the packs that run.
 fn runs(point: usize) -> bool {
@@ -170,6 +177,74 @@ impl Trial {
             operands: all,
             position: self.stretch.rows.len() as u32,
         });
+    }
+
+    /// The same rows for one point: a word stands in the slot of its number, or, if there was a cell, among the globals.
+    fn flow(&self) -> Flow {
+        let stretch = &self.stretch;
+        let words = (0..).zip(&stretch.words).map(|(word, home)| match home {
+            Home::Plane => Home::Slot(word),
+            Home::Cell => Home::Global(word),
+            home => *home,
+        });
+        let mut live = vec![0_u64; stretch.words.len().div_ceil(64)];
+        for &word in &stretch.stored {
+            live[word as usize / 64] |= 1 << (word % 64);
+        }
+        Flow {
+            words: words.collect(),
+            pieces: vec![Piece {
+                rows: stretch.rows.clone(),
+                then: Then::Go(Way::Exit(EXIT)),
+                position: 0,
+            }],
+            live: Some(live),
+            entries: vec![Entry {
+                piece: 0,
+                at: 0,
+                depth: 0,
+            }],
+        }
+    }
+
+    /// The code of these rows for one point, given so many registers.
+    pub(crate) fn point_code<M: Machine>(&self, registers: u8) -> Code {
+        compile_flows_with::<M>(&[self.flow()], registers).expect("it is short")
+    }
+
+    /// What the words hold before, point by point of those that run.
+    pub(crate) fn files(&self) -> Vec<Vec<u32>> {
+        let points = (0..POINTS).filter(|&point| runs(point));
+        let file = |point: usize| self.planes.iter().map(|plane| plane[point]).collect();
+        points.map(file).collect()
+    }
+
+    /// What they hold then, of all points.
+    pub(crate) fn planes_of(&self, files: &[Vec<u32>]) -> Planes {
+        let mut planes = self.planes.clone();
+        let points = (0..POINTS).filter(|&point| runs(point));
+        for (point, file) in points.zip(files) {
+            for (plane, &word) in planes.iter_mut().zip(file) {
+                plane[point] = word;
+            }
+        }
+        planes
+    }
+
+    /// What the words hold when code of this processor for one point has run at one after the other.
+    pub(crate) fn run_alone(&self, code: &Code) -> Planes {
+        let mut files = self.files();
+        let kernels = place_points(&[self.flow()], code).expect("there is memory for code");
+        let (_, kernel) = kernels.entries[0];
+        let mode = FloatMode::enter();
+        for file in &mut files {
+            let globals = file.clone();
+            // SAFETY: the file and the globals have all words of the flow.
+            let left = unsafe { kernel(file.as_mut_ptr(), globals.as_ptr(), STEPS, &CALLEES) };
+            assert_eq!((left.exit, left.steps), (u64::from(EXIT), STEPS));
+        }
+        drop(mode);
+        self.planes_of(&files)
     }
 
     /// What the words hold when code of this processor, one kernel, has run.

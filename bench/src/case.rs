@@ -17,6 +17,8 @@ pub struct Case {
     pub batch: [Option<Goal>; 2],
     /// Machine code over C at AVX2, both alike.
     pub native: Option<Goal>,
+    /// The same at one point.
+    pub native_point: Option<Goal>,
 }
 
 /// How near two ways to run a program are.
@@ -80,6 +82,7 @@ impl Case {
                 point: point.map(Goal::AtMost),
                 batch: batch.map(|goal| Some(Goal::AtMost(goal))),
                 native: Some(Goal::AtMost(native)),
+                native_point: Some(Goal::AtMost(1.3)),
             }
         })
     }

@@ -1,8 +1,9 @@
-//! One point at a time: the point engine beside the C limit.
+//! One point at a time: the point engine and machine code beside the C limit.
 
 use crate::case::{Case, Likeness};
 use crate::limit::{Dual, Point, points as builds};
-use adumbra::bench::{Contender, Points, ROUNDS, Report, grid, program, race, w4};
+use adumbra::Engine;
+use adumbra::bench::{Contender, Points, ROUNDS, Report, grid, point_engines, program, race, w4};
 use std::hint::black_box;
 
 /// Checks and times W1 to W4.
@@ -15,12 +16,14 @@ pub fn run(report: &mut Report) {
     check_first50(&limits);
     for case in Case::all() {
         check(&case, &limits);
-        time(&case, &limits, report);
+        for shadows in [false, true] {
+            time(&case, &limits, shadows, report);
+        }
     }
 }
 
 fn check(case: &Case, limits: &[Point]) {
-    let mut ours = Points::new(&program(&case.workload.shader, true));
+    let mut ours = Points::new(&program(&case.workload.shader, true), Engine::Point);
     let points = || case.workload.points.iter().step_by(97);
     let expected: Vec<Dual> = points().map(|point| ours.run(point)).collect();
     for limit in limits {
@@ -45,7 +48,7 @@ fn check(case: &Case, limits: &[Point]) {
 
 /// Of W4 only the first 50 statements can be checked by tolerance.
 fn check_first50(limits: &[Point]) {
-    let mut ours = Points::new(&program(&w4(50), true));
+    let mut ours = Points::new(&program(&w4(50), true), Engine::Point);
     let first50 = Likeness {
         tolerance: 2e-3,
         points: 1.0,
@@ -61,40 +64,65 @@ fn check_first50(limits: &[Point]) {
     }
 }
 
-fn time(case: &Case, limits: &[Point], report: &mut Report) {
+fn time(case: &Case, limits: &[Point], shadows: bool, report: &mut Report) {
     let (name, points) = (case.workload.name, &case.workload.points);
-    let mut ours = Points::new(&program(&case.workload.shader, true));
-    let mut contenders = vec![Contender::new("point", || {
-        points.iter().for_each(|p| {
-            black_box(ours.run(p));
-        });
-    })];
+    let program = program(&case.workload.shader, shadows);
+    let mut contenders = Vec::new();
+    for engine in point_engines() {
+        let mut ours = Points::new(&program, engine);
+        contenders.push(Contender::new(engine_name(engine), move || {
+            points.iter().for_each(|p| {
+                black_box(ours.run(p));
+            });
+        }));
+    }
     for limit in limits {
-        let f = limit.table.programs[case.index].dual;
+        let c = &limit.table.programs[case.index];
         let title = format!("c_{}_{}", limit.maths, limit.compiler);
-        contenders.push(Contender::new(title, move || {
-            let mut out = Dual::default();
-            for point in points {
-                f(point, &mut out);
-                black_box(&out);
+        contenders.push(Contender::new(title, move || match shadows {
+            true => {
+                let mut out = Dual::default();
+                for point in points {
+                    (c.dual)(point, &mut out);
+                    black_box(&out);
+                }
             }
+            false => points.iter().for_each(|point| {
+                black_box((c.value)(point));
+            }),
         }));
     }
     let samples = race(&mut contenders, ROUNDS, points.len());
+    let what = if shadows { "dual" } else { "value" };
     report.title(format!(
-        "{name}: one point at a time with derivatives, nanoseconds a point"
+        "{name}: {what} of one point at a time, nanoseconds a point"
     ));
     for (contender, sample) in &samples {
-        report.figure(format!("{name}_point_dual_{contender}"), "ns", *sample);
+        report.figure(format!("{name}_point_{what}_{contender}"), "ns", *sample);
     }
-    let ours = samples[0].1.min;
-    for (prefix, key, goal) in [
-        ("c_equal_", "c_dual", case.point),
-        ("c_cheap_", "c_cheap_dual", None),
-    ] {
-        let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));
-        if let Some(best) = builds.map(|(_, s)| s.min).min_by(f64::total_cmp) {
-            report.ratio(format!("{name}_point_dual_over_{key}"), ours / best, goal);
+    for (ours, engine) in samples.iter().zip(point_engines()) {
+        let goal = match engine {
+            Engine::Native => case.native_point,
+            _ if shadows => case.point,
+            _ => None,
+        };
+        for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
+            let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));
+            if let Some(best) = builds.map(|(_, s)| s.min).min_by(f64::total_cmp) {
+                let ratio = match engine {
+                    Engine::Native => format!("{name}_point_native_{what}_over_{key}_{what}"),
+                    _ => format!("{name}_point_{what}_over_{key}_{what}"),
+                };
+                report.ratio(ratio, ours.1.min / best, goal);
+            }
         }
+    }
+}
+
+/// How contenders call it.
+fn engine_name(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Native => "native",
+        _ => "point",
     }
 }

@@ -4,14 +4,14 @@ use super::clock::{Contender, race};
 use super::programs::{self, Workload, program, workloads};
 use super::report::Report;
 use crate::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Dual, Evaluator, Globals, Instance, NoTextures, Part,
-    Program, SimdLevel, Tier,
+    BatchEvaluator, BatchGlobals, BatchSetup, Dual, Engine, Evaluator, Globals, Instance, Limits,
+    NoTextures, Part, Program, SimdLevel, Tier,
 };
 use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// The point engine on a benchmark program.
+/// An engine of single points on a benchmark program.
 #[derive(Debug)]
 pub struct Points {
     globals: Globals,
@@ -20,10 +20,14 @@ pub struct Points {
 
 impl Points {
     /// An evaluator for the program.
-    pub fn new(program: &Arc<Program>) -> Points {
+    ///
+    /// # Panics
+    /// If the processor lacks the engine.
+    pub fn new(program: &Arc<Program>, engine: Engine) -> Points {
+        let evaluator = Evaluator::with(&Instance::new(program), engine, Limits::default());
         Points {
             globals: Globals::new(program.globals()),
-            evaluator: Evaluator::new(&Instance::new(program)),
+            evaluator: evaluator.expect("the processor has the engine"),
         }
     }
 
@@ -125,15 +129,37 @@ pub fn tiers(level: SimdLevel) -> impl Iterator<Item = Tier> {
     std::iter::once(Tier::Interpreter).chain(native)
 }
 
-/// Sees whether at every SIMD level every point has, to the bit, what it has alone.
+/// The engines that run single points one by one: interpreted, and by machine code where there is any.
+pub fn point_engines() -> impl Iterator<Item = Engine> {
+    let native = Tier::Native.is_available().then_some(Engine::Native);
+    std::iter::once(Engine::Point).chain(native)
+}
+
+/// Sees whether at every SIMD level every point has, to the bit, what it has alone; by machine code too.
 ///
 /// # Panics
 /// If one has not.
 pub fn check(workload: &Workload) {
     let program = program(&workload.shader, true);
-    let mut alone = Points::new(&program);
     let bits = |dual: Dual<f32>| dual.map(f32::to_bits);
-    let expected: Vec<_> = workload.points.iter().map(|p| alone.run(p)).collect();
+    let [expected, found @ ..] = &point_engines()
+        .map(|engine| {
+            let mut alone = Points::new(&program, engine);
+            workload.points.iter().map(|p| alone.run(p)).collect()
+        })
+        .collect::<Vec<Vec<_>>>()[..]
+    else {
+        unreachable!("points can be interpreted");
+    };
+    for found in found {
+        for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+            let name = workload.name;
+            assert!(
+                bits(found) == bits(expected),
+                "{name}, machine code alone, point {i}: {found:?} instead of {expected:?}"
+            );
+        }
+    }
     for level in SimdLevel::available() {
         for tier in tiers(level) {
             let mut batches = Batches::new(&program, level, tier, &workload.points);
@@ -167,12 +193,18 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
     let mut contenders = Vec::new();
     for what in WHAT {
         let program = program(&workload.shader, what == "dual");
-        let mut alone = Points::new(&program);
-        contenders.push(Contender::new(format!("{name}_point_{what}"), move || {
-            for point in points {
-                black_box(alone.run(point));
-            }
-        }));
+        for engine in point_engines() {
+            let mut alone = Points::new(&program, engine);
+            let title = match engine {
+                Engine::Native => format!("{name}_point_{what}_native"),
+                _ => format!("{name}_point_{what}"),
+            };
+            contenders.push(Contender::new(title, move || {
+                for point in points {
+                    black_box(alone.run(point));
+                }
+            }));
+        }
         for level in SimdLevel::available() {
             for tier in tiers(level) {
                 let mut batches = Batches::new(&program, level, tier, points);

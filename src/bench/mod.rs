@@ -6,14 +6,14 @@
 //!
 //! ```
 //! use adumbra::bench::{Batches, Points, grid, planes, program, w4};
-//! use adumbra::{SimdLevel, Tier};
+//! use adumbra::{Engine, SimdLevel, Tier};
 //!
 //! // The first 50 statements of W4, with both derivatives, at a part of the grid.
 //! let program = program(&w4(50), true);
 //! let points = grid(100);
 //! let mut batches = Batches::new(&program, SimdLevel::best(), Tier::Interpreter, &points);
 //! batches.run();
-//! let mut alone = Points::new(&program);
+//! let mut alone = Points::new(&program, Engine::Point);
 //! assert_eq!(batches.at(7), alone.run(&points[7]));
 //! assert_eq!(planes(&points)[0].len(), points.len());
 //! ```
@@ -26,7 +26,7 @@ mod programs;
 mod report;
 
 pub use clock::{Contender, ROUNDS, Sample, race};
-pub use engines::{Batches, Points, check, tiers};
+pub use engines::{Batches, Points, check, point_engines, tiers};
 pub use programs::{Workload, compiler, grid, planes, program, w4, workloads};
 pub use report::{Goal, Report};
 

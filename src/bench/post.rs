@@ -4,8 +4,8 @@
 use super::clock::{Contender, race};
 use super::report::{Goal, Report};
 use crate::{
-    BatchEvaluator, BatchGlobals, Compiler, Derivatives, Dual, Evaluator, Globals, GlobalsLayout,
-    Instance, NoTextures, Options, Part, Program, Sources,
+    BatchEvaluator, BatchGlobals, Compiler, Derivatives, Dual, Engine, Evaluator, Globals,
+    GlobalsLayout, Instance, Limits, NoTextures, Options, Part, Program, Sources, Tier,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -87,11 +87,41 @@ pub(super) fn run(rounds: usize, report: &mut Report) {
             bytes == off,
         );
 
-        let goal = (letter == "d").then_some(Goal::AtMost(1.3));
-        for (name, prepare, goal) in [
+        let is_native = Tier::Native.is_available();
+        if is_native {
+            let mut contenders = compilers.each_ref().map(|compiler| {
+                Contender::new("compile", move || {
+                    black_box(native(&compiled(compiler)));
+                })
+            });
+            let times = race(&mut contenders, rounds, 1);
+            let name = "compile_to_native";
+            report.figure(
+                format!("table_{letter}_{name}"),
+                "us",
+                times[0].1.in_units_of(1e3),
+            );
+            report.ratio(over_off(name), times[0].1.min / times[1].1.min, None);
+            let bytes = programs.each_ref().map(|program| {
+                let stats = native(program).stats().native;
+                stats.map_or(0.0, |native| native.code_bytes as f64)
+            });
+            report.ratio(over_off("native_code_bytes"), bytes[0] / bytes[1], None);
+        }
+
+        let goal = |letters: &str, most| letters.contains(letter).then_some(Goal::AtMost(most));
+        let mut ways = vec![
             ("point_run", points as Prepare, None),
-            ("batch_run", batch as Prepare, goal),
-        ] {
+            ("batch_run", batch as Prepare, goal("d", 1.3)),
+        ];
+        if is_native {
+            ways.push((
+                "native_point_run",
+                native_points as Prepare,
+                goal("bd", 1.1),
+            ));
+        }
+        for (name, prepare, goal) in ways {
             let mut contenders = programs
                 .each_ref()
                 .map(|program| Contender::new(name, prepare(program)));
@@ -120,8 +150,22 @@ const DDX: [f32; 3] = [0.01, 0.0, 0.0];
 const DDY: [f32; 3] = [0.0, 0.01, 0.0];
 const NORMAL: [f32; 3] = [0.0, 0.0, 1.0];
 
+/// What runs a program's single points by machine code.
+fn native(program: &Arc<Program>) -> Evaluator {
+    let evaluator = Evaluator::with(&Instance::new(program), Engine::Native, Limits::default());
+    evaluator.expect("there is machine code for this processor")
+}
+
 fn points(program: &Arc<Program>) -> Box<dyn FnMut()> {
-    let mut evaluator = Evaluator::new(&Instance::new(program));
+    each_point(Evaluator::new(&Instance::new(program)))
+}
+
+fn native_points(program: &Arc<Program>) -> Box<dyn FnMut()> {
+    each_point(native(program))
+}
+
+fn each_point(mut evaluator: Evaluator) -> Box<dyn FnMut()> {
+    let program = evaluator.instance().program().clone();
     let mut globals = Globals::new(program.globals());
     let given = globals.set("normal", NORMAL, [0.0; 3], [0.0; 3]);
     given.expect("hits have a normal");

@@ -187,8 +187,7 @@ impl Home {
         machine: &mut Box<QuadMachine>,
     ) -> Result<Waiting, TooManyParked> {
         self.make_room(machine.memory())?;
-        let by_reference = self.engine == Engine::Reference;
-        let fresh = QuadMachine::new(&self.instance, machine.rule, self.limits, by_reference);
+        let fresh = QuadMachine::new(&self.instance, machine.rule, self.limits, self.engine);
         let quad = std::mem::replace(machine, Box::new(fresh));
         let mut lot = self.lot();
         lot.points += 1;

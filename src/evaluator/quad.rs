@@ -6,6 +6,7 @@
 use super::neighbours::{HELPERS, Neighbours};
 use super::parked::ParkedQuad;
 use super::reference::Reference;
+use super::{Engine, point_machine};
 use crate::program::{Instance, Program};
 use adumbra_ir::Direction;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, leaving};
@@ -41,15 +42,12 @@ impl QuadMachine {
         instance: &Instance,
         rule: Quad,
         limits: Limits,
-        by_reference: bool,
+        engine: Engine,
     ) -> QuadMachine {
         let program = instance.program();
-        let lane = || match by_reference {
-            true => Lane::Reference(Box::new(Reference::new(instance, limits))),
-            false => {
-                let bytecode = program.bytecode().clone();
-                Lane::Point(Box::new(PointMachine::new(bytecode, limits)))
-            }
+        let lane = || match engine {
+            Engine::Reference => Lane::Reference(Box::new(Reference::new(instance, limits))),
+            _ => Lane::Point(Box::new(point_machine(program, limits, engine))),
         };
         let lanes = program.bytecode().output_lanes();
         let differ: Box<[bool]> = lanes.iter().map(|lanes| !lanes.is_none()).collect();

@@ -5,7 +5,6 @@ use super::neighbours::{HELPERS, Neighbours};
 use super::parked::ParkedQuad;
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
-use crate::tier::Tier;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{BatchMachine, Outcome, Parked, Source};
@@ -27,10 +26,9 @@ pub(super) struct Single {
 impl Single {
     /// # Errors
     /// As [`batch::machine`].
-    pub(super) fn new(instance: &Instance, limits: Limits, tier: Tier) -> Result<Single, NoEngine> {
+    pub(super) fn new(instance: &Instance, limits: Limits) -> Result<Single, NoEngine> {
         let setup = BatchSetup {
             limits,
-            tier,
             width: Some(1),
             ..BatchSetup::default()
         };

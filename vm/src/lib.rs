@@ -1,6 +1,7 @@
 //! The virtual machine: IR with lanes → bytecode for a register machine, and the engines that run it.
 
 pub mod batch;
+mod blocks;
 pub mod bytecode;
 mod leaving;
 pub mod lower;

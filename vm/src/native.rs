@@ -4,6 +4,8 @@
 //! are a [`Stretch`], which is computed for whole packs; a loop all of whose blocks are rows and jumps is a [`Region`], which each pack runs until its last
 //! point has left. Both write only the words that somebody reads later. The steps stay behind the code, for groups that have to leave what others keep
 //! alone, for points whose budget may end in the loop, and for where there is no code.
+//!
+//! The point engine does likewise: routines do what one point does beside rows and jumps, and the code of a [`Flow`] works on its register file in between.
 
 #![allow(unsafe_code)]
 
@@ -66,11 +68,9 @@ pub enum End {
     Loop(u32),
     /// To one of two.
     Branch {
-        /// A row that gives a truth value; or the first operand itself is one.
-        test: Option<Op>,
-        /// What is asked about.
-        operands: [Value; MAX_OPERANDS],
-        /// What the test has to be for going to `next`.
+        /// What is asked.
+        question: Question,
+        /// What it has to be for going to `next`.
         when: bool,
         /// Where those go for whom it is not.
         target: Way,
@@ -116,6 +116,76 @@ pub struct Stretch {
     pub stored: Vec<u32>,
 }
 
+/// What of a function is code for single points: pieces of rows, between which control goes. Whatever else stands there is left to the interpreter, so
+/// control comes in at several pieces, and goes out at many.
+#[derive(Debug, Default, Hash)]
+pub struct Flow {
+    /// How the words that rows name are found.
+    pub words: Vec<Home>,
+    /// The pieces, in order.
+    pub pieces: Vec<Piece>,
+    /// For each piece a bit for each slot: whether somebody reads behind it what the slot holds there. Nothing if all may be read.
+    pub live: Option<Vec<u64>>,
+    /// Where control comes in.
+    pub entries: Vec<Entry>,
+}
+
+/// Rows that follow one another, and what comes then.
+#[derive(Debug, Hash)]
+pub struct Piece {
+    /// The rows, in order.
+    pub rows: Vec<Computed>,
+    /// Where control goes. Exits are numbers that the interpreter knows its instructions by.
+    pub then: Then,
+    /// Its last instruction of the bytecode.
+    pub position: u32,
+}
+
+/// Where control goes behind a piece.
+#[derive(Clone, Copy, Debug, Hash)]
+pub enum Then {
+    /// There.
+    Go(Way),
+    /// There, with a step less to take; out if none is left.
+    Step {
+        /// Where control goes.
+        to: Way,
+        /// The exit to the instruction that takes the step.
+        out: u32,
+    },
+    /// To one of two.
+    Branch {
+        /// What is asked.
+        question: Question,
+        /// What it has to be for going to `next`.
+        when: bool,
+        /// Where control goes if it is not.
+        target: Way,
+        /// Where control goes else.
+        next: Way,
+    },
+}
+
+/// What a branch asks.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct Question {
+    /// A row that gives a truth value; or the first operand itself is one.
+    pub test: Option<Op>,
+    /// What is asked about.
+    pub operands: [Value; MAX_OPERANDS],
+}
+
+/// Where control comes into a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// The piece.
+    pub piece: u32,
+    /// The instruction that it begins with, as exits are known.
+    pub at: u32,
+    /// Functions that may be active in the flow beside those that the interpreter knows to be called: 0 if nothing in it counts as a call.
+    pub depth: u32,
+}
+
 /// How a word is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Home {
@@ -125,6 +195,10 @@ pub enum Home {
     Cell,
     /// These bits for all points.
     Constant(u32),
+    /// In flows: a slot of the register file.
+    Slot(u32),
+    /// In flows: a word of the host's globals.
+    Global(u32),
 }
 
 /// A row of a stretch.
@@ -145,7 +219,7 @@ pub struct Computed {
 pub enum What {
     /// A row of the op table, with shadows by the tangent formula.
     Row(Op),
-    /// The operand's word itself.
+    /// The operand itself; shadows that it lacks are zero.
     Copy,
     /// The operand, a shadow, as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
     ReadShadow,
@@ -211,7 +285,28 @@ macro_rules! by_convention {
             points: *mut Points,
             callees: &'static [Callee; CallOut::ALL.len()],
         );
+
+        /// Runs a flow from an entry on, for the point whose register file this is, and which may take so many steps.
+        ///
+        /// The code is entered with the usual floating-point mode: to the nearest, denormals kept.
+        pub type PointKernel =
+            unsafe extern $abi fn(
+                file: *mut u32,
+                globals: *const u32,
+                steps: u64,
+                callees: &'static [Callee; CallOut::ALL.len()],
+            ) -> Left;
     };
+}
+
+/// How a point left the code of a flow.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Left {
+    /// The exit.
+    pub exit: u64,
+    /// Steps that it may still take.
+    pub steps: u64,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -236,18 +331,40 @@ impl fmt::Debug for Kernels {
     }
 }
 
-/// Makes machine code of a program's units.
+/// The code of a program's flows.
+#[derive(Clone)]
+pub struct PointKernels {
+    /// Where control comes in, and by which kernel.
+    pub entries: Arc<[(Entry, PointKernel)]>,
+    /// Keeps the code where it is.
+    pub code: Arc<dyn Any + Send + Sync>,
+}
+
+impl fmt::Debug for PointKernels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PointKernels")
+            .field("entries", &self.entries.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes machine code of a program's units and flows.
 ///
 /// # Safety
 /// Each kernel computes, to the bit, what the rows of its unit compute one after the other, for every point of the packs that it is given, or who
-/// runs among them; it writes planes of results in these packs, of words that are kept only where points run, and nothing else that is not its own. It can
-/// be run while `code` lives, on any thread.
+/// runs among them; it writes planes of results in these packs, of words that are kept only where points run, and nothing else that is not its own.
 ///
 /// It is called with a reference for each word of its unit, runs within the planes, and packs of whole 16 points. The kernel of a region gets what [`Points`] says, and
 /// may compute, and write where nobody runs what it found there, to the end of a group of 32 points.
+///
+/// Each kernel of a flow does what the flow says with the register file that it is given, where slots that nobody reads later may hold anything, and gives one of
+/// the flow's exits. All can be run while `code` lives, on any thread.
 pub unsafe trait Translator: fmt::Debug + Send + Sync {
     /// Code for the units of the program that this was made for, whose packs are a multiple of 16 points. They depend on which words among the
     /// globals are the same for all points, and on nothing else, so that evaluators of a program can share their code. Nothing if there is no memory
     /// for it.
     fn translate(&self, uniform: &[bool], units: &[Unit]) -> Option<Kernels>;
+
+    /// Code for the flows of the program, which are asked for if it is not made yet: they are always the same. Nothing if there is no memory for it.
+    fn translate_points(&self, flows: &dyn Fn() -> Vec<Flow>) -> Option<PointKernels>;
 }

@@ -15,6 +15,8 @@ use std::mem::offset_of;
 const REACH: u32 = 4095 * VECTOR as u32;
 /// The same of an address.
 const REACH_OF_ADDRESSES: u32 = 4095 * 8;
+/// The last word that a load or store of a word can name.
+const REACH_OF_WORDS: u32 = 4095;
 /// What `add` and `sub` can name at once.
 const STEP: u32 = 4095;
 
@@ -69,6 +71,47 @@ impl A64 {
         } else {
             dynasm!(self.asm; .arch aarch64; ldr x16, [x0, at]);
         }
+    }
+
+    /// Begins a kernel with a frame of so many bytes, which is given what it may call in a register.
+    fn begin(&mut self, size: i32, callees: u8) -> usize {
+        let (base, distance) = (self.base, self.label());
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; =>distance
+            ; .rel32 =>base
+        );
+        let start = self.here();
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; stp x29, x30, [sp, -96]!
+            ; mov x29, sp
+            ; stp d8, d9, [sp, 16]
+            ; stp d10, d11, [sp, 32]
+            ; stp d12, d13, [sp, 48]
+            ; stp d14, d15, [sp, 64]
+            ; str X(callees), [sp, CALLEES]
+            ; mov x8, x4
+            ; adr x7, =>distance
+            ; ldrsw x17, [x7]
+            ; add x7, x7, x17
+        );
+        for page in 1..(size as u32).div_ceil(PAGE as u32) {
+            dynasm!(self.asm; .arch aarch64; sub x17, sp, page, lsl 12; ldr xzr, [x17]);
+        }
+        self.move_stack(size, true);
+        start
+    }
+
+    /// Loads a word of those that a general register has the address of, to all lanes.
+    fn load_word(&mut self, to: u8, base: u8, word: u32) {
+        if word > REACH_OF_WORDS {
+            self.number(4 * word);
+            dynasm!(self.asm; .arch aarch64; ldr S(to), [X(base), x17]);
+        } else {
+            dynasm!(self.asm; .arch aarch64; ldr S(to), [X(base), 4 * word]);
+        }
+        dynasm!(self.asm; .arch aarch64; dup V(to).S4, V(to).S[0]);
     }
 
     /// `x16` becomes the address of the bits of the points at hand, in the set that `x8` has the address of.
@@ -144,32 +187,7 @@ impl Machine for A64 {
     }
 
     fn enter(&mut self, size: i32) -> usize {
-        let (base, distance) = (self.base, self.label());
-        dynasm!(self.asm
-            ; .arch aarch64
-            ; =>distance
-            ; .rel32 =>base
-        );
-        let start = self.here();
-        dynasm!(self.asm
-            ; .arch aarch64
-            ; stp x29, x30, [sp, -96]!
-            ; mov x29, sp
-            ; stp d8, d9, [sp, 16]
-            ; stp d10, d11, [sp, 32]
-            ; stp d12, d13, [sp, 48]
-            ; stp d14, d15, [sp, 64]
-            ; str x5, [sp, CALLEES]
-            ; mov x8, x4
-            ; adr x7, =>distance
-            ; ldrsw x17, [x7]
-            ; add x7, x7, x17
-        );
-        for page in 1..(size as u32).div_ceil(PAGE as u32) {
-            dynasm!(self.asm; .arch aarch64; sub x17, sp, page, lsl 12; ldr xzr, [x17]);
-        }
-        self.move_stack(size, true);
-        start
+        self.begin(size, 5)
     }
 
     fn leave(&mut self) {
@@ -304,10 +322,19 @@ impl Machine for A64 {
         self.gather(table, to, index);
     }
 
-    fn call_out(&mut self, function: CallOut) {
+    fn call_out(&mut self, function: CallOut, lanes: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
-        dynasm!(self.asm; .arch aarch64; movz w17, function as u32; bl =>thunk);
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; movz w17, function as u32
+            ; mov x16, lanes as u64
+            ; bl =>thunk
+        );
+        if lanes == 1 {
+            let [result, _] = SCRATCH;
+            dynasm!(self.asm; .arch aarch64; dup V(result).S4, V(result).S[0]);
+        }
     }
 
     fn load_active(&mut self, to: u8, vector: usize) {
@@ -372,6 +399,43 @@ impl Machine for A64 {
         }
     }
 
+    fn enter_flow(&mut self, size: i32) -> usize {
+        self.begin(size, 3)
+    }
+
+    fn leave_flow(&mut self, _: i32, exit: u32) {
+        self.number(exit);
+        dynasm!(self.asm; .arch aarch64; mov x0, x17; mov x1, x2);
+        self.leave();
+    }
+
+    fn load_slot(&mut self, to: u8, slot: u32) {
+        self.load_word(to, 0, slot);
+    }
+
+    fn load_global(&mut self, to: u8, word: u32) {
+        self.load_word(to, 1, word);
+    }
+
+    fn store_slot(&mut self, slot: u32, register: u8) {
+        if slot > REACH_OF_WORDS {
+            self.number(4 * slot);
+            dynasm!(self.asm; .arch aarch64; str S(register), [x0, x17]);
+        } else {
+            dynasm!(self.asm; .arch aarch64; str S(register), [x0, 4 * slot]);
+        }
+    }
+
+    fn take_step(&mut self, none: DynamicLabel) {
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; cbnz x2, >some
+            ; b =>none
+            ; some:
+            ; sub x2, x2, 1
+        );
+    }
+
     fn jump(&mut self, to: DynamicLabel) {
         dynasm!(self.asm; .arch aarch64; b =>to);
     }
@@ -385,6 +449,18 @@ impl Machine for A64 {
             ; cbz x17, >none
             ; b =>to
             ; none:
+        );
+    }
+
+    fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {
+        let mask = self.register(mask, SCRATCH[1]);
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; xtn V(THIRD).H4, V(mask).S4
+            ; fmov x17, D(THIRD)
+            ; cbnz x17, >some
+            ; b =>to
+            ; some:
         );
     }
 

@@ -21,23 +21,39 @@ fn code(trial: &Trial, registers: u8) -> Code {
     trial.code::<A64>(registers)
 }
 
+/// What makes code of a trial, and what runs it.
+#[derive(Clone, Copy)]
+enum As {
+    Packs,
+    Points,
+}
+
 /// Runs all trials with so many registers, and says what is not the same.
-fn check(emulator: &Emulator, trials: &[Trial], registers: u8) -> Vec<String> {
+fn check(emulator: &Emulator, trials: &[Trial], registers: u8, how: As) -> Vec<String> {
     let mut differences = Vec::new();
     for trials in trials.chunks(JOBS) {
-        let jobs = (trials.iter().enumerate()).map(|(i, trial)| (i, trial, code(trial, registers)));
+        let jobs = trials.iter().enumerate().map(|(i, trial)| {
+            let code = match how {
+                As::Packs => code(trial, registers),
+                As::Points => trial.point_code::<A64>(registers),
+            };
+            (i, trial, code)
+        });
         // What takes the emulator long it does not do for each place of the operands.
         let jobs = jobs.filter(|(i, _, code)| code.bytes.len() < LONG || i % 8 == 0);
         let jobs: Vec<(&Trial, Code)> = jobs.map(|(_, trial, code)| (trial, code)).collect();
-        let found = emulator.run(&jobs);
+        let found = match how {
+            As::Packs => emulator.run(&jobs),
+            As::Points => emulator.run_alone(&jobs),
+        };
         let judged = jobs.iter().zip(&found);
         differences.extend(judged.filter_map(|((trial, _), found)| trial.judge(found).err()));
     }
     differences
 }
 
-fn assert_same(emulator: &Emulator, trials: &[Trial], registers: u8) {
-    let differences = check(emulator, trials, registers);
+fn assert_same(emulator: &Emulator, trials: &[Trial], registers: u8, how: As) {
+    let differences = check(emulator, trials, registers, how);
     let few = &differences[..differences.len().min(10)];
     assert!(
         differences.is_empty(),
@@ -54,7 +70,18 @@ fn rows_as_code_give_what_they_give_at_one_point() {
     };
     let trials = rows();
     for registers in REGISTERS {
-        assert_same(&emulator, &trials, registers);
+        assert_same(&emulator, &trials, registers, As::Packs);
+    }
+}
+
+#[test]
+fn rows_as_code_of_one_point_give_the_same() {
+    let Some(emulator) = Emulator::new() else {
+        return;
+    };
+    let trials = rows();
+    for registers in REGISTERS {
+        assert_same(&emulator, &trials, registers, As::Points);
     }
 }
 
@@ -64,7 +91,8 @@ fn what_is_further_than_an_instruction_reaches_is_found() {
     let code = code(&trial, super::REGISTERS);
     assert!(code.bytes.len() > 1 << 20, "conditional jumps reach 1 MB");
     if let Some(emulator) = Emulator::new() {
-        assert_same(&emulator, &[trial], super::REGISTERS);
+        assert_same(&emulator, &[trial], super::REGISTERS, As::Packs);
+        assert_same(&emulator, &[Trial::far()], super::REGISTERS, As::Points);
     }
 }
 
@@ -74,8 +102,11 @@ fn what_is_further_than_an_instruction_reaches_is_found() {
 fn the_processor_itself_gives_what_rows_give() {
     for trial in rows().iter().chain([&Trial::far()]) {
         for registers in REGISTERS {
-            if let Err(difference) = trial.judge(&trial.run(&code(trial, registers))) {
-                panic!("with {registers} registers {difference}");
+            let alone = trial.run_alone(&trial.point_code::<A64>(registers));
+            for found in [trial.run(&code(trial, registers)), alone] {
+                if let Err(difference) = trial.judge(&found) {
+                    panic!("with {registers} registers {difference}");
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{A64, CALLEES, REGISTERS, SCRATCH, VECTOR};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 impl A64 {
-    /// Writes the thunk. It is given the number of the function in `x17` and the operands in the free vector registers, leaves the result in the first
+    /// Writes the thunk. It is given the number of the function in `x17`, that of the lanes in `x16`, and the operands in the free vector registers, leaves the result in the first
     /// of these, and keeps everything else but `x16` and `x17`.
     pub(super) fn thunk(&mut self, label: DynamicLabel) {
         let [first, second] = SCRATCH;
@@ -12,8 +12,6 @@ impl A64 {
         dynasm!(self.asm
             ; .arch aarch64
             ; =>label
-            ; ldr x16, [x29, CALLEES]
-            ; ldr x16, [x16, x17, lsl 3]
             ; stp x29, x30, [sp, -96]!
             ; mov x29, sp
             ; stp x0, x1, [sp, 16]
@@ -30,10 +28,13 @@ impl A64 {
         }
         dynasm!(self.asm
             ; .arch aarch64
+            ; ldr x9, [x29]
+            ; ldr x9, [x9, CALLEES]
+            ; ldr x17, [x9, x17, lsl 3]
             ; mov x0, sp
             ; add x1, sp, VECTOR as u32
-            ; mov x2, (VECTOR / 4) as u64
-            ; blr x16
+            ; mov x2, x16
+            ; blr x17
         );
         for register in 0..REGISTERS {
             dynasm!(self.asm; .arch aarch64; ldr Q(register), [sp, saved(register)]);

@@ -47,6 +47,11 @@ impl Frame {
         }
     }
 
+    /// Whether a kernel may have it.
+    pub(super) fn fits(&self) -> bool {
+        self.size <= MAX_FRAME
+    }
+
     /// The copies of cells.
     pub(super) fn take_cells(&mut self) -> FxHashMap<u32, i32> {
         std::mem::take(&mut self.cells)
@@ -124,7 +129,7 @@ impl<M: Machine> Emitter<M> {
         frame: &Frame,
         cells: &FxHashMap<u32, i32>,
     ) -> Option<(usize, [DynamicLabel; 2])> {
-        if frame.size > MAX_FRAME {
+        if !frame.fits() {
             return None;
         }
         self.part(Part::Pool);
@@ -213,6 +218,7 @@ impl<M: Machine> Emitter<M> {
                     let at = body.crowds.steps + vector as i32 * M::VECTOR;
                     self.unite(Code::IAdd, at, value);
                 }
+                To::Test => unreachable!("kernels of packs have no turns"),
                 To::Result => {
                     let register = self.machine.register(value, M::SCRATCH[0]);
                     self.machine.store(body.params, register);

@@ -1,18 +1,20 @@
 //! From graphs to instructions, for any [`Machine`]: frames, loops, rare ways out of line, and where operands are. Whoever wants to look at the code is told what each part of
 //! it is for.
 
+mod flow;
 mod kernel;
 mod node;
 mod region;
 
 use crate::allocate::Places;
 use crate::compute::{Lineage, segments};
+use crate::flow::trees;
 use crate::graph::{Graph, Id};
 use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Written};
 use crate::template::Templates;
 use crate::trace::traces;
-use adumbra_vm::native::{Unit, Way};
+use adumbra_vm::native::{Flow, Unit, Way};
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
@@ -49,6 +51,8 @@ struct Emitter<M> {
     routines: Vec<Routine>,
     /// How many vector registers may hold values.
     registers: u8,
+    /// Lanes of a vector that differ from one another.
+    lanes: usize,
     /// If somebody asks.
     parts: Option<Parts>,
 }
@@ -78,12 +82,8 @@ pub(crate) fn compile_with<M: Machine>(
     parts: Option<Parts>,
 ) -> Option<(Code, Parts)> {
     let mut templates = Templates::new(M::SATURATES);
-    let mut emitter = Emitter {
-        machine: M::new(units.iter().map(rows).sum::<usize>().min(MAX_ROOM)),
-        routines: Vec::new(),
-        registers,
-        parts,
-    };
+    let rows = units.iter().map(rows).sum();
+    let mut emitter = Emitter::<M>::new(registers, M::VECTOR as usize / 4, rows, parts);
     let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
         kernels.push(match unit {
@@ -97,27 +97,29 @@ pub(crate) fn compile_with<M: Machine>(
             }
         });
     }
-    // Routines may ask for constants, but not for other routines.
-    for routine in std::mem::take(&mut emitter.routines) {
-        let (graph, result) = &templates.routines[routine.number as usize];
-        emitter.part(Part::Routine(routine.position));
-        emitter.routine(routine.label, graph, *result);
+    emitter.finish(kernels, &templates)
+}
+
+/// Compiles all flows, each entry of which is a kernel; nothing if the code is too long.
+pub(crate) fn compile_flows<M: Machine>(flows: &[Flow]) -> Option<Code> {
+    compile_flows_with::<M>(flows, M::REGISTERS)
+}
+
+/// The same with so many vector registers for values.
+pub(crate) fn compile_flows_with<M: Machine>(flows: &[Flow], registers: u8) -> Option<Code> {
+    let mut templates = Templates::new(M::SATURATES);
+    let pieces = flows.iter().flat_map(|flow| &flow.pieces);
+    let rows = pieces.map(|piece| piece.rows.len()).sum();
+    let mut emitter = Emitter::<M>::new(registers, 1, rows, None);
+    let mut kernels = Vec::new();
+    for flow in flows {
+        let trees = trees(flow, &mut templates);
+        match emitter.flow(flow, &trees, &templates) {
+            Some(found) => kernels.extend(found.into_iter().map(Some)),
+            None => kernels.extend(flow.entries.iter().map(|_| None)),
+        }
     }
-    let behind = emitter.machine.here();
-    emitter.part(Part::Calls);
-    let Written { bytes, end, data } = emitter.machine.finish()?;
-    let mut parts = emitter.parts.unwrap_or_default();
-    if end == behind {
-        // Nothing is called.
-        parts.pop();
-    }
-    let code = Code {
-        bytes,
-        kernels,
-        end,
-        data,
-    };
-    Some((code, parts))
+    Some(emitter.finish(kernels, &templates)?.0)
 }
 
 /// A routine that somebody calls.
@@ -129,6 +131,45 @@ struct Routine {
 }
 
 impl<M: Machine> Emitter<M> {
+    fn new(registers: u8, lanes: usize, rows: usize, parts: Option<Parts>) -> Emitter<M> {
+        Emitter {
+            machine: M::new(rows.min(MAX_ROOM)),
+            routines: Vec::new(),
+            registers,
+            lanes,
+            parts,
+        }
+    }
+
+    /// Writes what all kernels share.
+    fn finish(
+        mut self,
+        kernels: Vec<Option<Extent>>,
+        templates: &Templates,
+    ) -> Option<(Code, Parts)> {
+        // Routines may ask for constants, but not for other routines.
+        for routine in std::mem::take(&mut self.routines) {
+            let (graph, result) = &templates.routines[routine.number as usize];
+            self.part(Part::Routine(routine.position));
+            self.routine(routine.label, graph, *result);
+        }
+        let behind = self.machine.here();
+        self.part(Part::Calls);
+        let Written { bytes, end, data } = self.machine.finish()?;
+        let mut parts = self.parts.unwrap_or_default();
+        if end == behind {
+            // Nothing is called.
+            parts.pop();
+        }
+        let code = Code {
+            bytes,
+            kernels,
+            end,
+            data,
+        };
+        Some((code, parts))
+    }
+
     /// What is written from here on is for this.
     fn part(&mut self, part: Part) {
         self.part_from(self.machine.here(), part);

@@ -45,6 +45,8 @@ impl<M: Machine> Emitter<M> {
                 }
                 self.machine.load_plane(to, vector as i32 * M::VECTOR);
             }
+            Code::Slot => self.machine.load_slot(to, node.a),
+            Code::Global => self.machine.load_global(to, node.a),
             Code::Rare => self.rare(body, id, to, vector),
             Code::CallOut => self.call_out(body, node, to, vector),
             Code::Lookup => {
@@ -140,7 +142,8 @@ impl<M: Machine> Emitter<M> {
         let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, vector));
         self.machine.load(first, a);
         self.machine.load(second, b);
-        self.machine.call_out(CallOut::ALL[node.c as usize]);
+        let function = CallOut::ALL[node.c as usize];
+        self.machine.call_out(function, self.lanes);
         self.machine.load(to, Operand::Register(first));
     }
 }

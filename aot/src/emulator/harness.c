@@ -1,6 +1,7 @@
 /* Runs kernels for aarch64 that another process made: reads jobs from standard input, and writes to standard output what their planes hold then.
  *
- * A job is a header, the code, the runs, and the planes one behind the other. All numbers are little-endian. Code is
+ * A job is a header, the code, the runs, and the planes one behind the other. Without runs each plane is the register file of a point, and its globals, and
+ * the kernel is one for single points, to be called for each. All numbers are little-endian. Code is
  * written into pages that become executable afterwards, and are never both. There is no library below this: it asks Linux itself, so that a compiler is
  * all that building it takes. */
 
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 struct header {
-    uint32_t code_bytes, entry, runs, planes, plane_bytes, pack_bytes, unused[2];
+    uint32_t code_bytes, entry, runs, planes, plane_bytes, pack_bytes, steps, exit;
 };
 struct ref {
     uint8_t *at;
@@ -132,15 +133,19 @@ EACH(each_unsigned_rest, unsigned_rest)
 
 typedef void callee(uint32_t *a, const uint32_t *b, size_t lanes);
 
+/* What a kernel leaves in the first two registers. */
+struct left {
+    uint64_t exit, steps;
+};
+
 /* Calls a kernel, with numbers in the registers that it has to give back as they were; those of vectors that it need not are in nobody's use. */
-static void call_kernel(const void *kernel, const struct ref *refs, const struct run *runs, uint64_t count, uint64_t pack_bytes) {
-    callee *callees[] = {each_remainder_of_floats, each_quotient, each_rest, each_unsigned_quotient, each_unsigned_rest};
+static struct left call_kernel(const void *kernel, const void *first, const void *second, uint64_t third, uint64_t fourth, callee **callees) {
     uint64_t kept[8], found[8];
     for (int i = 0; i < 8; i++) kept[i] = 0x0123456789abcdef * (uint64_t)(i + 1);
-    register const struct ref *x0 __asm__("x0") = refs;
-    register const struct run *x1 __asm__("x1") = runs;
-    register uint64_t x2 __asm__("x2") = count;
-    register uint64_t x3 __asm__("x3") = pack_bytes;
+    register const void *x0 __asm__("x0") = first;
+    register const void *x1 __asm__("x1") = second;
+    register uint64_t x2 __asm__("x2") = third;
+    register uint64_t x3 __asm__("x3") = fourth;
     register callee **x5 __asm__("x5") = callees;
     register const void *x19 __asm__("x19") = kernel;
     register uint64_t *x20 __asm__("x20") = kept;
@@ -159,11 +164,13 @@ static void call_kernel(const void *kernel, const struct ref *refs, const struct
     for (int i = 0; i < 8; i++) {
         if (kept[i] != found[i]) fail("d8 to d15 were not given back\n");
     }
+    return (struct left){(uint64_t)x0, (uint64_t)x1};
 }
 
 static struct room code, runs, planes, refs;
 
 void _start(void) {
+    callee *callees[] = {each_remainder_of_floats, each_quotient, each_rest, each_unsigned_quotient, each_unsigned_rest};
     struct header header;
     while (read_all(&header, sizeof header)) {
         if (code.size != 0) ask(PROTECT, (long)code.at, (long)code.size, READABLE | WRITABLE, 0, 0, 0);
@@ -181,7 +188,14 @@ void _start(void) {
         for (uint32_t i = 0; i < header.planes; i++) {
             words[i] = (struct ref){first + (size_t)i * header.plane_bytes, UINT64_MAX};
         }
-        call_kernel(kernel + header.entry, words, each, header.runs, header.pack_bytes);
+        if (header.runs != 0) {
+            call_kernel(kernel + header.entry, words, each, header.runs, header.pack_bytes, callees);
+        } else {
+            for (uint32_t i = 0; i < header.planes; i++) {
+                struct left left = call_kernel(kernel + header.entry, words[i].at, words[i].at, header.steps, (uint64_t)callees, callees);
+                if (left.exit != header.exit || left.steps != header.steps) fail("a point left elsewhere\n");
+            }
+        }
         write_all(first, bytes);
     }
     ask(EXIT, 0, 0, 0, 0, 0, 0);

@@ -1,6 +1,6 @@
 //! Frames, loops, jumps, and where operands are.
 
-use super::{Operand, REGISTERS, SCRATCH, VECTOR, X64};
+use super::{Operand, REGISTERS, SCRATCH, Vectors, WHOLE, registers};
 use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE, Written};
@@ -34,10 +34,22 @@ fn sign_bits(asm: &mut Assembler<X64Relocation>, to: u8, from: u8) {
     asm.push(0b1100_0000 | to << 3 | from & 7);
 }
 
-impl Machine for X64 {
+impl<const LANES: usize> Vectors<LANES> {
+    /// Touches each page of a frame of so many bytes in turn, so that the end of the stack is met and not passed over; and takes it.
+    fn take_frame(&mut self, size: i32) {
+        for page in (PAGE..size).step_by(PAGE as usize) {
+            dynasm!(self.asm; .arch x64; test [rsp - page], eax);
+        }
+        if size > 0 {
+            dynasm!(self.asm; .arch x64; sub rsp, size);
+        }
+    }
+}
+
+impl<const LANES: usize> Machine for Vectors<LANES> {
     type Constant = DynamicLabel;
 
-    const VECTOR: i32 = VECTOR;
+    const VECTOR: i32 = 4 * LANES as i32;
     const FLIGHT: usize = 2;
     const TURN_FLIGHT: usize = 4;
     const REGISTERS: u8 = REGISTERS;
@@ -45,9 +57,9 @@ impl Machine for X64 {
     const RETURN: i32 = 8;
     const SATURATES: bool = false;
 
-    fn new(rows: usize) -> X64 {
+    fn new(rows: usize) -> Self {
         let asm = Assembler::new(rows * ROW_BYTES, rows * ROW_REFERENCES, rows * ROW_LABELS);
-        X64 {
+        Vectors {
             asm,
             pool: FxHashMap::default(),
             constants: Vec::new(),
@@ -71,7 +83,7 @@ impl Machine for X64 {
 
     /// A vector of these bits.
     fn constant(&mut self, bits: u32) -> DynamicLabel {
-        let X64 {
+        let Vectors {
             asm,
             pool,
             constants,
@@ -93,13 +105,9 @@ impl Machine for X64 {
             ; push rbx
             ; push r9
             ; mov rbx, r8
-            ; and rsp, -VECTOR
+            ; and rsp, -Self::VECTOR
         );
-        // Each page in turn, so that the end of the stack is met and not passed over.
-        for page in (PAGE..size).step_by(PAGE as usize) {
-            dynasm!(self.asm; .arch x64; test [rsp - page], eax);
-        }
-        dynasm!(self.asm; .arch x64; sub rsp, size);
+        self.take_frame(size);
         start
     }
 
@@ -187,7 +195,11 @@ impl Machine for X64 {
     }
 
     fn store(&mut self, at: i32, register: u8) {
-        dynasm!(self.asm; .arch x64; vmovups [rsp + at], Ry(register));
+        if LANES == WHOLE {
+            dynasm!(self.asm; .arch x64; vmovups [rsp + at], Ry(register));
+        } else {
+            dynasm!(self.asm; .arch x64; vmovups [rsp + at], Rx(register));
+        }
     }
 
     fn one(&mut self, code: Code, number: u32, to: u8, a: Operand) {
@@ -209,10 +221,19 @@ impl Machine for X64 {
         self.permute(table, to, index);
     }
 
-    fn call_out(&mut self, function: CallOut) {
+    fn call_out(&mut self, function: CallOut, lanes: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
-        dynasm!(self.asm; .arch x64; mov eax, function as i32; call =>thunk);
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov eax, function as i32
+            ; mov r11d, lanes as i32
+            ; call =>thunk
+        );
+        if lanes == 1 {
+            let [result, _] = SCRATCH;
+            registers!(self, vshufps result, result, result; 0);
+        }
     }
 
     fn load_active(&mut self, to: u8, vector: usize) {
@@ -246,7 +267,7 @@ impl Machine for X64 {
     }
 
     fn store_steps(&mut self, register: u8, vector: usize) {
-        let at = vector as i32 * VECTOR;
+        let at = vector as i32 * Self::VECTOR;
         dynasm!(self.asm
             ; .arch x64
             ; mov rax, [rbx + offset_of!(Points, steps) as i32]
@@ -271,9 +292,12 @@ impl Machine for X64 {
         for way in 0..ways as i32 {
             dynasm!(self.asm; .arch x64; xor eax, eax);
             // The last vector's points become the highest bits.
-            for vector in (0..X64::TURN_FLIGHT as i32).rev() {
-                let vectors = way * X64::TURN_FLIGHT as i32 + vector;
-                self.load(scratch, Operand::Frame(at + vectors * VECTOR + pushed));
+            for vector in (0..Self::TURN_FLIGHT as i32).rev() {
+                let vectors = way * Self::TURN_FLIGHT as i32 + vector;
+                self.load(
+                    scratch,
+                    Operand::Frame(at + vectors * Self::VECTOR + pushed),
+                );
                 sign_bits(&mut self.asm, EDX, scratch);
                 dynasm!(self.asm; .arch x64; shl eax, 8; or eax, edx);
             }
@@ -282,13 +306,52 @@ impl Machine for X64 {
         dynasm!(self.asm; .arch x64; pop rcx; pop rdx);
     }
 
+    fn enter_flow(&mut self, size: i32) -> usize {
+        let start = self.asm.offset().0;
+        // With the caller's address it is a multiple of what the stack is aligned to.
+        self.take_frame(size + Self::RETURN);
+        start
+    }
+
+    fn leave_flow(&mut self, size: i32, exit: u32) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov eax, exit as i32
+            ; add rsp, size + Self::RETURN
+            ; ret
+        );
+    }
+
+    fn load_slot(&mut self, to: u8, slot: u32) {
+        dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rdi + 4 * slot as i32]);
+    }
+
+    fn load_global(&mut self, to: u8, word: u32) {
+        dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rsi + 4 * word as i32]);
+    }
+
+    fn store_slot(&mut self, slot: u32, register: u8) {
+        dynasm!(self.asm; .arch x64; vmovss DWORD [rdi + 4 * slot as i32], Rx(register));
+    }
+
+    fn take_step(&mut self, none: DynamicLabel) {
+        dynasm!(self.asm; .arch x64; test rdx, rdx; jz =>none; dec rdx);
+    }
+
     fn jump(&mut self, to: DynamicLabel) {
         dynasm!(self.asm; .arch x64; jmp =>to);
     }
 
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
         let mask = self.register(mask, SCRATCH[1]);
-        dynasm!(self.asm; .arch x64; vptest Ry(mask), Ry(mask); jnz =>to);
+        registers!(self, vptest mask, mask);
+        dynasm!(self.asm; .arch x64; jnz =>to);
+    }
+
+    fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {
+        let mask = self.register(mask, SCRATCH[1]);
+        registers!(self, vptest mask, mask);
+        dynasm!(self.asm; .arch x64; jz =>to);
     }
 
     fn call(&mut self, routine: DynamicLabel) {

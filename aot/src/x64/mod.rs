@@ -1,7 +1,9 @@
-//! Code for x86-64 with AVX2 and FMA: eight points a vector.
+//! Code for x86-64 with AVX2 and FMA: eight points a vector, or one point in all four lanes of half a one. Its instructions take no less time, but the upper halves of
+//! registers may sleep, and divisions and roots make way sooner.
 //!
 //! A kernel is called as [`Kernel`](adumbra_vm::native::Kernel) says, by the System V convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx` the bytes of a
 //! pack, `rbx` the points; `r8` the byte offset of the vectors at hand, `r10` and `r9` where the run begins and ends; `rax` and `r11` are free. Two vector registers are free for what stands in memory, the others hold values.
+//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the register file, `rsi` the globals, `rdx` the steps that are left.
 //! A frame has what routines are given, the cells, what a region knows of points, and slots for values that found no register.
 
 #![allow(
@@ -22,14 +24,31 @@ use rustc_hash::FxHashMap;
 const REGISTERS: u8 = 14;
 /// Those that are free for what stands in memory.
 const SCRATCH: [u8; 2] = [14, 15];
-/// Bytes of a vector.
-const VECTOR: i32 = 32;
+/// Lanes of a whole vector.
+const WHOLE: usize = 8;
 
 /// An operand, constants being in memory.
 type Operand = crate::machine::Operand<DynamicLabel>;
 
-/// Writes code.
-pub(crate) struct X64 {
+/// Writes an instruction on registers alone, and perhaps a number: whole vectors, or halves.
+macro_rules! registers {
+    ($self:expr, $name:ident $($register:expr),* $(; $number:expr)?) => {
+        if LANES == WHOLE {
+            dynasm!($self.asm; .arch x64; $name $(Ry($register)),* $(, $number)?);
+        } else {
+            dynasm!($self.asm; .arch x64; $name $(Rx($register)),* $(, $number)?);
+        }
+    };
+}
+use registers;
+
+/// Writes code for packs of points.
+pub(crate) type X64 = Vectors<WHOLE>;
+/// Writes code for one point.
+pub(crate) type Point = Vectors<4>;
+
+/// Writes code on vectors of so many lanes.
+pub(crate) struct Vectors<const LANES: usize> {
     asm: Assembler<X64Relocation>,
     /// Constants, each a vector, in the order in which they were first used.
     pool: FxHashMap<u32, DynamicLabel>,
@@ -41,7 +60,7 @@ pub(crate) struct X64 {
     thunk: Option<DynamicLabel>,
 }
 
-impl X64 {
+impl<const LANES: usize> Vectors<LANES> {
     fn table(&mut self, table: &'static [u32]) -> DynamicLabel {
         let found = (self.tables.iter()).find(|(own, _)| std::ptr::eq(*own, table));
         match found {
@@ -61,14 +80,14 @@ impl X64 {
         let start = asm.offset().0;
         for &(bits, label) in &self.constants {
             dynasm!(asm; .arch x64; =>label);
-            for _ in 0..VECTOR / 4 {
+            for _ in 0..LANES {
                 asm.push_u32(bits);
             }
         }
         let mut bit = 1;
         for label in self.bits.into_iter().flatten() {
             dynasm!(asm; .arch x64; =>label);
-            for _ in 0..VECTOR / 4 {
+            for _ in 0..LANES {
                 asm.push_u32(bit);
                 bit <<= 1;
             }

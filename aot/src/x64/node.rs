@@ -1,26 +1,29 @@
 //! What computes.
 
-use super::{Operand, SCRATCH, X64};
+use super::{Operand, SCRATCH, Vectors, WHOLE, registers};
 use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::Machine;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-/// An instruction on vectors whose last operand is a register or in memory.
+/// An instruction on vectors, perhaps with a number, whose last operand is a register or in memory.
 macro_rules! last {
-    ($asm:expr, $operand:expr, $name:ident $($register:expr),*) => {
+    ($self:expr, $operand:expr, $name:ident $($register:expr),* $(; $number:expr)?) => {
         match $operand {
-            Operand::Register(r) => dynasm!($asm; .arch x64; $name $(Ry($register),)* Ry(r)),
-            Operand::Frame(at) => dynasm!($asm; .arch x64; $name $(Ry($register),)* [rsp + at]),
-            Operand::Constant(label) => dynasm!($asm; .arch x64; $name $(Ry($register),)* [=>label]),
-        }
-    };
-    ($asm:expr, $operand:expr, $name:ident $($register:expr),*; $number:expr) => {
-        match $operand {
-            Operand::Register(r) => dynasm!($asm; .arch x64; $name $(Ry($register),)* Ry(r), $number),
-            Operand::Frame(at) => dynasm!($asm; .arch x64; $name $(Ry($register),)* [rsp + at], $number),
-            Operand::Constant(label) => dynasm!($asm; .arch x64; $name $(Ry($register),)* [=>label], $number),
+            Operand::Register(r) => registers!($self, $name $($register,)* r $(; $number)?),
+            Operand::Frame(at) if LANES == WHOLE => {
+                dynasm!($self.asm; .arch x64; $name $(Ry($register),)* [rsp + at] $(, $number)?);
+            }
+            Operand::Frame(at) => {
+                dynasm!($self.asm; .arch x64; $name $(Rx($register),)* [rsp + at] $(, $number)?);
+            }
+            Operand::Constant(label) if LANES == WHOLE => {
+                dynasm!($self.asm; .arch x64; $name $(Ry($register),)* [=>label] $(, $number)?);
+            }
+            Operand::Constant(label) => {
+                dynasm!($self.asm; .arch x64; $name $(Rx($register),)* [=>label] $(, $number)?);
+            }
         }
     };
 }
@@ -31,22 +34,23 @@ const DOWN: i8 = 9;
 const UP: i8 = 10;
 const TO_ZERO: i8 = 11;
 
-/// `vpsrlq` by 32, written out: the assembler knows only its form for half a register. VEX.256.66.0F.WIG 73 /2 ib in Intel's manual, volume 2.
-fn shift_right_wide(asm: &mut Assembler<X64Relocation>, to: u8, from: u8) {
+/// `vpsrlq` by 32, written out: the assembler knows only its form for half a register. VEX.L.66.0F.WIG 73 /2 ib in Intel's manual, volume 2, where L says whether the
+/// vector is a whole one.
+fn shift_right_wide(asm: &mut Assembler<X64Relocation>, is_whole: bool, to: u8, from: u8) {
     asm.push(0xc4);
     asm.push(0b1100_0001 | u8::from(from < 8) << 5);
-    asm.push(0b0000_0101 | (!to & 15) << 3);
+    asm.push(0b0000_0001 | u8::from(is_whole) << 2 | (!to & 15) << 3);
     asm.push(0x73);
     asm.push(0b1101_0000 | from & 7);
     asm.push(32);
 }
 
-impl X64 {
+impl<const LANES: usize> Vectors<LANES> {
     /// Moves an operand to a register, if it is not there.
     pub(super) fn move_to(&mut self, to: u8, operand: Operand) {
         match operand {
             Operand::Register(from) if from == to => {}
-            _ => last!(self.asm, operand, vmovups to),
+            _ => last!(self, operand, vmovups to),
         }
     }
 
@@ -55,14 +59,18 @@ impl X64 {
         let mask = self.register(mask, second);
         let no = self.register(no, first);
         match yes {
-            Operand::Register(yes) => {
-                dynasm!(self.asm; .arch x64; vblendvps Ry(to), Ry(no), Ry(yes), Ry(mask));
-            }
-            Operand::Frame(at) => {
+            Operand::Register(yes) => registers!(self, vblendvps to, no, yes, mask),
+            Operand::Frame(at) if LANES == WHOLE => {
                 dynasm!(self.asm; .arch x64; vblendvps Ry(to), Ry(no), [rsp + at], Ry(mask));
             }
-            Operand::Constant(label) => {
+            Operand::Frame(at) => {
+                dynasm!(self.asm; .arch x64; vblendvps Rx(to), Rx(no), [rsp + at], Rx(mask));
+            }
+            Operand::Constant(label) if LANES == WHOLE => {
                 dynasm!(self.asm; .arch x64; vblendvps Ry(to), Ry(no), [=>label], Ry(mask));
+            }
+            Operand::Constant(label) => {
+                dynasm!(self.asm; .arch x64; vblendvps Rx(to), Rx(no), [=>label], Rx(mask));
             }
         }
     }
@@ -70,30 +78,40 @@ impl X64 {
     pub(super) fn permute(&mut self, table: &'static [u32], to: u8, index: Operand) {
         let [first, _] = SCRATCH;
         let index = self.register(index, first);
-        let table = Operand::Constant(self.table(table));
-        last!(self.asm, table, vpermd to, index);
+        let table = self.table(table);
+        if LANES == WHOLE {
+            dynasm!(self.asm; .arch x64; vpermd Ry(to), Ry(index), [=>table]);
+        } else {
+            // Tables are as long as a whole vector.
+            dynasm!(self.asm
+                ; .arch x64
+                ; vmovd eax, Rx(index)
+                ; and eax, WHOLE as i32 - 1
+                ; lea r11, [=>table]
+                ; vbroadcastss Rx(to), DWORD [r11 + rax * 4]
+            );
+        }
     }
 
     pub(super) fn unary(&mut self, code: Code, number: u32, to: u8, a: Operand) {
         let [first, _] = SCRATCH;
         match code {
-            Code::Sqrt => last!(self.asm, a, vsqrtps to),
-            Code::RoundEven => last!(self.asm, a, vroundps to; EVEN),
-            Code::RoundDown => last!(self.asm, a, vroundps to; DOWN),
-            Code::RoundUp => last!(self.asm, a, vroundps to; UP),
-            Code::RoundToZero => last!(self.asm, a, vroundps to; TO_ZERO),
-            Code::Truncate => last!(self.asm, a, vcvttps2dq to),
-            Code::FromI32 => last!(self.asm, a, vcvtdq2ps to),
+            Code::Sqrt => last!(self, a, vsqrtps to),
+            Code::RoundEven => last!(self, a, vroundps to; EVEN),
+            Code::RoundDown => last!(self, a, vroundps to; DOWN),
+            Code::RoundUp => last!(self, a, vroundps to; UP),
+            Code::RoundToZero => last!(self, a, vroundps to; TO_ZERO),
+            Code::Truncate => last!(self, a, vcvttps2dq to),
+            Code::FromI32 => last!(self, a, vcvtdq2ps to),
             code => {
                 let a = self.register(a, first);
                 let by = number as i8;
-                let asm = &mut self.asm;
                 match code {
-                    Code::ShlBy => dynasm!(asm; .arch x64; vpslld Ry(to), Ry(a), by),
-                    Code::ShrBy => dynasm!(asm; .arch x64; vpsrld Ry(to), Ry(a), by),
-                    Code::SarBy => dynasm!(asm; .arch x64; vpsrad Ry(to), Ry(a), by),
-                    Code::ShrWide => shift_right_wide(asm, to, a),
-                    Code::ShlWide => dynasm!(asm; .arch x64; vpsllq Ry(to), Ry(a), 32),
+                    Code::ShlBy => registers!(self, vpslld to, a; by),
+                    Code::ShrBy => registers!(self, vpsrld to, a; by),
+                    Code::SarBy => registers!(self, vpsrad to, a; by),
+                    Code::ShrWide => shift_right_wide(&mut self.asm, LANES == WHOLE, to, a),
+                    Code::ShlWide => registers!(self, vpsllq to, a; 32),
                     _ => unreachable!("the others have no such number of operands"),
                 }
             }
@@ -105,14 +123,14 @@ impl X64 {
         if code == Code::ILt {
             // a < b is b > a.
             let b = self.register(b, first);
-            last!(self.asm, a, vpcmpgtd to, b);
+            last!(self, a, vpcmpgtd to, b);
             return;
         }
         let a = self.register(a, first);
         macro_rules! codes {
             ($($code:ident => $name:ident;)*) => {
                 match code {
-                    $(Code::$code => last!(self.asm, b, $name to, a),)*
+                    $(Code::$code => last!(self, b, $name to, a),)*
                     _ => unreachable!("the others have no such number of operands"),
                 }
             };
@@ -154,7 +172,7 @@ impl X64 {
                     // to += a·b
                     let (a, b) = if matches!(a, Operand::Register(_)) { (a, b) } else { (b, a) };
                     let a = self.register(a, second);
-                    last!(self.asm, b, $of_sum to, a);
+                    last!(self, b, $of_sum to, a);
                     return;
                 }
                 let (a, b) = if is(b) { (b, a) } else { (a, b) };
@@ -166,14 +184,14 @@ impl X64 {
                     if !is(b) {
                         self.move_to(to, a);
                         // to = to·b + c
-                        last!(self.asm, b, $turned to, c);
+                        last!(self, b, $turned to, c);
                         return;
                     }
                 }
                 let b = self.register(b, second);
                 self.move_to(to, a);
                 // to = b·to + c
-                last!(self.asm, c, $of_product to, b);
+                last!(self, c, $of_product to, b);
             }};
         }
         match code {

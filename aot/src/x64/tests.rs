@@ -1,6 +1,6 @@
 //! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any.
 
-use super::X64;
+use super::{Point, X64};
 use crate::trial::{Trial, rows};
 
 /// Few registers leave most values in the frame.
@@ -12,6 +12,18 @@ fn rows_as_code_give_what_they_give_at_one_point() {
         for registers in REGISTERS {
             let code = trial.code::<X64>(registers);
             if let Err(difference) = trial.judge(&trial.run(&code)) {
+                panic!("with {registers} registers {difference}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_as_code_of_one_point_give_the_same() {
+    for trial in rows().iter().chain([&Trial::far()]) {
+        for registers in REGISTERS {
+            let code = trial.point_code::<Point>(registers);
+            if let Err(difference) = trial.judge(&trial.run_alone(&code)) {
                 panic!("with {registers} registers {difference}");
             }
         }

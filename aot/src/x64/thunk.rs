@@ -1,20 +1,21 @@
 //! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
 
-use super::{REGISTERS, VECTOR, X64};
+use super::{Operand, REGISTERS, SCRATCH, Vectors, WHOLE};
+use crate::machine::Machine;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 /// Bytes from where a kernel's frame ends down to what it may call.
 const CALLEES: i32 = 16;
 
-impl X64 {
-    /// Writes the thunk. It is given the number of the function in `rax` and the operands in the free vector registers, leaves the result in the first
-    /// of these, and keeps everything else but `rax`.
+impl<const LANES: usize> Vectors<LANES> {
+    /// Writes the thunk. It is given the number of the function in `rax`, that of the lanes in `r11`, and the operands in the free vector registers, leaves the
+    /// result in the first of these, and keeps everything else but `rax` and `r11`. What may be called is in the frame of a kernel, and for a flow in `rcx`.
     pub(super) fn thunk(&mut self, label: DynamicLabel) {
-        let saved = |register: u8| (i32::from(register) + 2) * VECTOR;
+        let saved = |register: u8| (i32::from(register) + 2) * Self::VECTOR;
+        let [first, second] = SCRATCH;
         dynasm!(self.asm
             ; .arch x64
             ; =>label
-            ; mov r11, [rbp - CALLEES]
             ; push rbp
             ; mov rbp, rsp
             ; push rdi
@@ -24,30 +25,34 @@ impl X64 {
             ; push r8
             ; push r9
             ; push r10
-            ; and rsp, -VECTOR
+            ; and rsp, -Self::VECTOR
             ; sub rsp, saved(REGISTERS)
-            ; vmovaps [rsp], ymm14
-            ; vmovaps [rsp + VECTOR], ymm15
         );
+        self.store(0, first);
+        self.store(Self::VECTOR, second);
         for register in 0..REGISTERS {
-            let at = saved(register);
-            dynasm!(self.asm; .arch x64; vmovaps [rsp + at], Ry(register));
+            self.store(saved(register), register);
         }
         dynasm!(self.asm
             ; .arch x64
             ; vzeroupper
-            ; mov rdi, rsp
-            ; lea rsi, [rsp + VECTOR]
-            ; mov edx, VECTOR / 4
-            ; call QWORD [r11 + 8 * rax]
         );
-        for register in 0..REGISTERS {
-            let at = saved(register);
-            dynasm!(self.asm; .arch x64; vmovaps Ry(register), [rsp + at]);
+        if LANES == WHOLE {
+            dynasm!(self.asm; .arch x64; mov rcx, [rbp]; mov rcx, [rcx - CALLEES]);
         }
         dynasm!(self.asm
             ; .arch x64
-            ; vmovaps ymm14, [rsp]
+            ; mov rdi, rsp
+            ; lea rsi, [rsp + Self::VECTOR]
+            ; mov rdx, r11
+            ; call QWORD [rcx + 8 * rax]
+        );
+        for register in 0..REGISTERS {
+            self.load(register, Operand::Frame(saved(register)));
+        }
+        self.load(first, Operand::Frame(0));
+        dynasm!(self.asm
+            ; .arch x64
             ; mov rdi, [rbp - 8]
             ; mov rsi, [rbp - 16]
             ; mov rdx, [rbp - 24]

@@ -9,7 +9,7 @@ use adumbra::bench::{
     Batches, Contender, Goal, Points, ROUNDS, Report, planes, program, race, w4 as shader,
     workloads,
 };
-use adumbra::{SimdLevel, Tier};
+use adumbra::{Engine, SimdLevel, Tier};
 use fidget::Gradients;
 use fidget_core::vm::VmFunction;
 use fidget_jit::JitFunction;
@@ -104,12 +104,12 @@ fn check() {
     };
     let some = |points: &[[Dual; 2]]| points.iter().copied().step_by(STEP).collect::<Vec<_>>();
     let points = some(&w1.points);
-    let mut ours = Points::new(&program(&w1.shader, true));
+    let mut ours = Points::new(&program(&w1.shader, true), Engine::Point);
     let pairs = points.iter().map(|p| (num_dual::w1(p), ours.run(p)));
     near(1e-5).hold("num-dual on w1", pairs);
 
     let points = some(&w4.points);
-    let mut ours = Points::new(&program(&shader(50), true));
+    let mut ours = Points::new(&program(&shader(50), true), Engine::Point);
     let expected: Vec<Dual> = points.iter().map(|p| ours.run(p)).collect();
     let peer = num_dual::W4::new(50);
     let pairs = points

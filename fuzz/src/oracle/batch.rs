@@ -276,6 +276,16 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
     }
     all.insert_if(Feature::Divergence, turns.iter().any(|&n| n != turns[0]));
     let engines = batch_engines(at, &mut lot).map_err(|no| report(None, no))?;
+    if engines.iter().any(|engine| engine.tier == Tier::Native) {
+        let native = observe_within(limits(), &compiled, Engine::Native, points);
+        let native = native.map_err(|what| report(None, what))?;
+        for (i, (alone, native)) in alone.iter().zip(&native).enumerate() {
+            if let Some(difference) = alone.difference(native, Extent::All) {
+                let what = format!("point and native code alone, {}: {difference}", mode.name);
+                return Err(report(Some(i), what));
+            }
+        }
+    }
     for engine in engines {
         let setup = batch.setup(engine);
         let waits = next(&mut lot) & next(&mut lot) & next(&mut lot);

@@ -120,7 +120,8 @@ impl Chain {
         for (mode, program) in MODES.iter().zip(&self.programs) {
             let run = |engine| observe_within(limits(), program, engine, points);
             let reference = run(Engine::Reference).map_err(|what| (0, what))?;
-            for engine in [Engine::Point, Engine::Batch] {
+            let others = || Engine::available().filter(|&engine| engine != Engine::Reference);
+            for engine in others() {
                 let found = run(engine).map_err(|what| (0, what))?;
                 for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
                     if let Some(difference) = reference.difference(found, Extent::All) {
@@ -132,7 +133,7 @@ impl Chain {
             if reference.iter().all(|shown| shown.requests.is_empty()) {
                 continue;
             }
-            for engine in [Engine::Reference, Engine::Point, Engine::Batch] {
+            for engine in Engine::available() {
                 let waited = observe_suspended(limits(), program, engine, points);
                 let waited = waited.map_err(|what| (0, what))?;
                 for (i, (reference, waited)) in reference.iter().zip(&waited).enumerate() {

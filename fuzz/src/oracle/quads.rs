@@ -138,12 +138,12 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
     let few = points.len().min(4 * REFERENCE_QUADS);
     let reference = observe_alone(&compiled, Engine::Reference, &points[..few], &helpers);
     let reference = reference.map_err(|what| report(None, what))?;
-    let chunk = observe_alone(&compiled, Engine::Batch, &points[..few], &helpers);
-    let chunk = chunk.map_err(|what| report(None, what))?;
-    for (i, (reference, chunk)) in reference.iter().zip(&chunk).enumerate() {
-        for (name, found) in [("point", &alone[i]), ("batch", chunk)] {
+    for engine in Engine::available().filter(|&engine| engine != Engine::Reference) {
+        let found = observe_alone(&compiled, engine, &points[..few], &helpers);
+        let found = found.map_err(|what| report(None, what))?;
+        for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
             if let Some(difference) = reference.difference(found, Extent::All) {
-                let what = format!("reference and {name} in quads, {rule:?}: {difference}");
+                let what = format!("reference and {engine:?} in quads, {rule:?}: {difference}");
                 return Err(report(Some(i), what));
             }
         }

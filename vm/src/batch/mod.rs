@@ -11,7 +11,6 @@
 
 mod alone;
 mod arrays;
-mod blocks;
 mod calls;
 mod chunk;
 mod group;

@@ -1,6 +1,7 @@
 //! The point interpreter: one shading point at a time, with the least latency.
 //!
-//! Bytecode is loaded once into a list of routines with their operands; each routine goes on with the next.
+//! Bytecode is loaded once into a list of routines with their operands; each routine goes on with the next. Where there is machine code for what follows, a routine
+//! runs that instead ([`kernel`]).
 //! Frames are explicit, so the host's stack does not grow with the shader's. All memory is there before the first point is run; only the
 //! closures' may grow, up to their limit.
 
@@ -10,7 +11,9 @@ mod adopt;
 mod arrays;
 mod control;
 mod float_mode;
+mod flow;
 mod host;
+mod kernel;
 mod load;
 mod moves;
 mod park;
@@ -19,6 +22,7 @@ mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
 use crate::leaving;
+use crate::native::{PointKernels, Translator};
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::quad::Awaited;
@@ -65,12 +69,31 @@ unsafe impl Send for PointMachine {}
 impl PointMachine {
     /// Loads a program, and takes all memory that evaluations within these limits need.
     pub fn new(program: Arc<Bytecode>, limits: Limits) -> PointMachine {
-        PointMachine::at_level(program, limits, Level::best())
+        PointMachine::at_level(program, limits, Level::best(), None)
     }
 
-    fn at_level(program: Arc<Bytecode>, limits: Limits, level: Level) -> PointMachine {
+    /// The same with machine code between what is left to the interpreter, where there is memory for it. Results are the same, to the bit, and points may
+    /// move between both.
+    pub fn with_code(
+        program: Arc<Bytecode>,
+        limits: Limits,
+        native: &dyn Translator,
+    ) -> PointMachine {
+        let kernels = native.translate_points(&|| flow::flows(&program));
+        PointMachine::at_level(program, limits, Level::best(), kernels)
+    }
+
+    fn at_level(
+        program: Arc<Bytecode>,
+        limits: Limits,
+        level: Level,
+        kernels: Option<PointKernels>,
+    ) -> PointMachine {
         let limits = limits.bounded();
-        let code = load::load(&program, level);
+        let mut code = load::load(&program, level);
+        if let Some(kernels) = &kernels {
+            kernel::place(kernels, &mut code);
+        }
         let slots = program.slots as usize;
         let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();
         file[slots..].copy_from_slice(&program.constants);
@@ -106,6 +129,7 @@ impl PointMachine {
                 arguments: Vec::with_capacity(program.most_arguments()),
                 faults: Faults::default(),
                 waiting: None,
+                kernels,
                 program,
             },
             code,
@@ -328,7 +352,8 @@ mod tests {
                 .flat_map(|i| i.default.clone())
                 .collect();
             let [a, b] = [Level::Baseline, Level::best()].map(|level| {
-                let mut machine = PointMachine::at_level(program.clone(), Limits::default(), level);
+                let mut machine =
+                    PointMachine::at_level(program.clone(), Limits::default(), level, None);
                 let outcome = machine.run(&globals, &inputs, &mut ConstantTexture([0.25; 4]));
                 (outcome, machine.outputs().to_vec())
             });

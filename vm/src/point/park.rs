@@ -126,6 +126,7 @@ impl PointMachine {
             arguments: _,
             faults,
             waiting,
+            kernels: _,
         } = &self.state;
         let registers = &self.file[..program.slots as usize];
         let saved = &saved[..*saved_top];

@@ -1,6 +1,7 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
 use crate::bytecode::{Bytecode, WORDS};
+use crate::native::PointKernels;
 use adumbra_ir::host::{ClosureArena, FaultKind, Faults, Host, Limits, is_time_to_ask};
 use adumbra_ir::quad::Awaited;
 use adumbra_ir::span::Span;
@@ -73,6 +74,8 @@ pub(super) struct State {
     pub(super) faults: Faults,
     /// The instruction at which the point waits, and for what.
     pub(super) waiting: Option<(*const Threaded, Awaited)>,
+    /// Machine code, where there is any.
+    pub(super) kernels: Option<PointKernels>,
 }
 
 impl State {

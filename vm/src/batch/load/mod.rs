@@ -10,9 +10,9 @@ mod region;
 mod rows;
 mod stretch;
 
-use super::blocks::{Blocks, arguments, each_written, ends_block};
 use super::calls::Calls;
 use super::step::{Act, Footprint, Lent, Place, RegionInfo, Step};
+use crate::blocks::{Blocks, arguments, each_written, ends_block};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
 use crate::native::{Unit, What};
 use adumbra_ir::module::Channels;
@@ -65,14 +65,11 @@ impl Loaded {
 /// there are stretches in place of rows that are computed together.
 pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: bool) -> Loaded {
     let calls = Calls::of(program);
-    let mut blocks = Blocks::new(program, &calls);
+    let mut blocks = Blocks::new(program, &calls.leaves);
+    blocks.find_kept();
     let mut written = vec![false; program.slots as usize];
     for code in &program.code {
         each_written(program, code, |slot| written[slot as usize] = true);
-        if let Opcode::Restore = code.opcode {
-            let [start, len, ..] = code.words;
-            written[start as usize..][..len as usize].fill(true);
-        }
     }
     let inputs = 3 * program.output_lanes.len() as u32;
     let inputs = inputs..inputs + program.interface.input_words() as u32;

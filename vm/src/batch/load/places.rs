@@ -1,8 +1,8 @@
 //! Where the words of slots are: at home, or elsewhere until their block ends.
 
-use super::super::blocks::LATER;
 use super::super::step::Place;
 use super::{Loader, Triple, ends_block, slots};
+use crate::blocks::LATER;
 use crate::bytecode::Slot;
 use adumbra_ir::types::{Direction, Lanes};
 

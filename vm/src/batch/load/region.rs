@@ -3,11 +3,11 @@
 //! Points leave a region for later steps alone, and its code runs while nobody waits inside. So whoever waits is behind it, as while its steps run, and what
 //! those keep is what was found for each block.
 
-use super::super::blocks::Blocks;
 use super::super::step::{Act, Place, RegionInfo, Step};
 use super::stretch::Words;
 use super::{Loader, written};
-use crate::native::{Block, End, Region, Unit, Value, Way};
+use crate::blocks::Blocks;
+use crate::native::{Block, End, Question, Region, Unit, Value, Way};
 use adumbra_ir::ops::MAX_OPERANDS;
 use adumbra_ir::types::Lanes;
 use rustc_hash::FxHashMap;
@@ -163,8 +163,7 @@ impl Loader<'_> {
                         *operand = words.value(&mut places, Lanes::NONE, &self.out.constants);
                     }
                     End::Branch {
-                        test: op,
-                        operands,
+                        question: Question { test: op, operands },
                         when,
                         target: way(target),
                         next: way(next),

@@ -3,54 +3,57 @@
 //! Control enters a block at its beginning only, and leaves it at its end. What a word holds may be kept elsewhere within a block; where the
 //! block ends it has to be in its own plane, if anybody reads it then.
 
-use super::calls::Calls;
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::types::{Direction, Lanes};
 use std::ops::Range;
 
 /// Words of memory that finding out what is read later may take; beyond, everything counts as read.
-const MAX_LIVENESS: usize = 1 << 20;
+pub(crate) const MAX_LIVENESS: usize = 1 << 20;
 
 /// A word that is read behind its block.
-pub(super) const LATER: u32 = u32::MAX;
+pub(crate) const LATER: u32 = u32::MAX;
 
 /// A program's blocks, and where its words are last read.
-pub(super) struct Blocks<'p> {
+pub(crate) struct Blocks<'p> {
     program: &'p Bytecode,
-    calls: &'p Calls,
+    /// Per instruction, whether whoever comes there looks at all registers; none if nobody does.
+    leaves: &'p [bool],
     /// The beginnings of blocks, and the end of the program.
     starts: Vec<u32>,
     /// The function of each block.
     functions: Vec<usize>,
     /// Where control can come from elsewhere than the instruction before.
-    pub(super) targets: Vec<bool>,
+    pub(crate) targets: Vec<bool>,
     /// Slots within arrays, whose words always stay in their planes.
-    pub(super) in_array: Vec<bool>,
-    /// Words, a bit each, that those who wait while a block runs may read later; all words if that was too much to find out.
-    kept: Option<Vec<u64>>,
+    pub(crate) in_array: Vec<bool>,
+    /// Words, a bit each, that are read from the beginning of each block on; none if that was too much to find out.
+    live_in: Option<Vec<u64>>,
     /// Words, a bit each, that are read behind each block; none if that was too much to find out.
     live_out: Option<Vec<u64>>,
+    /// Words, a bit each, that those who wait while a block runs may read later; all words if that was too much to find out, or nobody asked.
+    kept: Option<Vec<u64>>,
     last_read: Vec<(u32, u32)>,
 }
 
 impl<'p> Blocks<'p> {
-    pub(super) fn new(program: &'p Bytecode, calls: &'p Calls) -> Blocks<'p> {
+    pub(crate) fn new(program: &'p Bytecode, leaves: &'p [bool]) -> Blocks<'p> {
         let mut in_array = vec![false; program.slots as usize];
         for array in &program.arrays {
             in_array[array.base as usize..][..array.slots() as usize].fill(true);
         }
-        let (starts, targets) = starts(program, &calls.leaves);
+        let (starts, targets) = starts(program, leaves);
         let mut blocks = Blocks {
             program,
-            calls,
+            leaves,
             functions: (starts[..starts.len() - 1].iter())
                 .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
                 .collect(),
             starts,
             targets,
             in_array,
-            kept: None,
+            live_in: None,
             live_out: None,
+            kept: None,
             last_read: vec![(u32::MAX, 0); program.slots as usize],
         };
         blocks.find_live();
@@ -58,12 +61,12 @@ impl<'p> Blocks<'p> {
     }
 
     /// How many.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// The positions of a block's instructions.
-    pub(super) fn range(&self, block: usize) -> Range<u32> {
+    pub(crate) fn range(&self, block: usize) -> Range<u32> {
         self.starts[block]..self.starts[block + 1]
     }
 
@@ -122,7 +125,7 @@ impl<'p> Blocks<'p> {
                 let target = code.words[0];
                 match code.opcode {
                     // Whoever goes on alone looks at all registers.
-                    _ if self.calls.leaves[last as usize] => live.fill(u64::MAX),
+                    _ if self.leaves.get(last as usize) == Some(&true) => live.fill(u64::MAX),
                     Opcode::Return => {
                         returns[function].iter().for_each(|&block| successor(block));
                         if function == program.entry as usize {
@@ -155,13 +158,14 @@ impl<'p> Blocks<'p> {
                 }
             }
         }
-        self.kept = Some(self.find_kept(&live_in));
+        self.live_in = Some(live_in);
         self.live_out = Some(live_out);
     }
 
-    /// For each block, what those may read who wait while it runs. Whoever runs is at the least position, so others wait at later blocks of the
+    /// Finds for each block what those may read who wait while it runs. Whoever runs is at the least position, so others wait at later blocks of the
     /// function, or behind a call of it in those that called. Outputs are read once more when all is done, and arrays as a whole.
-    fn find_kept(&self, live_in: &[u64]) -> Vec<u64> {
+    pub(crate) fn find_kept(&mut self) {
+        let Some(live_in) = &self.live_in else { return };
         let (words, program) = (self.words(), self.program);
         let functions = &self.functions;
         let of = |part: usize| part * words..(part + 1) * words;
@@ -195,18 +199,18 @@ impl<'p> Blocks<'p> {
             unite(own, &waiting[of(function)]);
             unite(own, &behind);
         }
-        kept
+        self.kept = Some(kept);
     }
 
     /// Words, a bit each, that those keep who wait while a block runs; nothing if all.
-    pub(super) fn kept(&self, block: usize) -> Option<&[u64]> {
+    pub(crate) fn kept(&self, block: usize) -> Option<&[u64]> {
         let words = self.words();
         let kept = self.kept.as_ref()?;
         Some(&kept[block * words..][..words])
     }
 
     /// Words, a bit each, that are read behind a block; nothing if all may be.
-    pub(super) fn live_out(&self, block: usize) -> Option<&[u64]> {
+    pub(crate) fn live_out(&self, block: usize) -> Option<&[u64]> {
         let words = self.words();
         let live = self.live_out.as_ref()?;
         Some(&live[block * words..][..words])
@@ -214,7 +218,7 @@ impl<'p> Blocks<'p> {
 
     /// For each instruction of a block, where the words that it writes are last read before they are written again: positions, 0 for never,
     /// [`LATER`] for behind the block; in the order in which [`each_written`] gives them.
-    pub(super) fn deaths(&mut self, block: usize) -> Vec<Vec<u32>> {
+    pub(crate) fn deaths(&mut self, block: usize) -> Vec<Vec<u32>> {
         let Blocks {
             program,
             live_out,
@@ -276,10 +280,11 @@ fn starts(program: &Bytecode, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
         is_start[function.start as usize] = true;
     }
     for (position, code) in program.code.iter().enumerate() {
-        if ends_block(code.opcode) || leaves[position] {
+        let is_left = leaves.get(position) == Some(&true);
+        if ends_block(code.opcode) || is_left {
             is_start[position + 1] = true;
         }
-        if leaves[position] {
+        if is_left {
             is_start[position] = true;
         }
         for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
@@ -294,7 +299,7 @@ fn starts(program: &Bytecode, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
 }
 
 /// Whether control may go elsewhere than to the next instruction.
-pub(super) fn ends_block(opcode: Opcode) -> bool {
+pub(crate) fn ends_block(opcode: Opcode) -> bool {
     opcode.ends()
         || matches!(
             opcode,
@@ -316,8 +321,17 @@ fn list(program: &Bytecode, start: u32, count: usize) -> &[u32] {
     &program.lists[start as usize..][..count]
 }
 
+/// The slots that an instruction saves or restores.
+fn saved(code: &Instruction) -> Range<u32> {
+    let [start, len, ..] = code.words;
+    start..start + len
+}
+
 /// The words that an instruction writes, but for those in arrays that it names.
-pub(super) fn each_written(program: &Bytecode, code: &Instruction, mut each: impl FnMut(u32)) {
+pub(crate) fn each_written(program: &Bytecode, code: &Instruction, mut each: impl FnMut(u32)) {
+    if code.opcode == Opcode::Restore {
+        saved(code).for_each(&mut each);
+    }
     for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
         match role {
             Role::Write(lanes) => each_word(word, lanes, &mut each),
@@ -332,7 +346,10 @@ pub(super) fn each_written(program: &Bytecode, code: &Instruction, mut each: imp
 }
 
 /// The words that an instruction reads, constants left out, and those in arrays that it names.
-fn each_read(program: &Bytecode, code: &Instruction, mut each: impl FnMut(u32)) {
+pub(crate) fn each_read(program: &Bytecode, code: &Instruction, mut each: impl FnMut(u32)) {
+    if code.opcode == Opcode::Save {
+        saved(code).for_each(&mut each);
+    }
     let mut read = |slot: u32, lanes| {
         if Slot(slot).as_constant().is_none() {
             each_word(slot, lanes, &mut each);
@@ -355,7 +372,7 @@ fn each_read(program: &Bytecode, code: &Instruction, mut each: impl FnMut(u32)) 
 }
 
 /// How many slots a list of arguments has, which is the word of that index.
-pub(super) fn arguments(program: &Bytecode, code: &Instruction, word: usize) -> usize {
+pub(crate) fn arguments(program: &Bytecode, code: &Instruction, word: usize) -> usize {
     let of = code.words[word - 1] as usize;
     match code.opcode {
         Opcode::Message => program.interface.messages[of].words(),

@@ -1,0 +1,394 @@
+//! Flows as trees: a piece that control comes to from one other alone, forward, is one graph with it, so that values stay in registers from one to the other. Each
+//! tree begins with all words in the register file, and puts there what it changed where control leaves it.
+//!
+//! Nodes of one arm of a branch are not to be found from the other: pieces stand depth first, and with each arm everything is again as it was before the branch.
+
+use crate::compute::{Accesses, Computation, Store, To, Writer, words};
+use crate::graph::{Code, Id, ONES};
+use crate::template::Templates;
+use adumbra_vm::native::{Flow, Home, Piece, Then, Way};
+
+/// Nodes from which on a tree ends. Finding places takes time by the values that wait, and only few are worth to be kept from one end of a tree to the other.
+const TREE: usize = 512;
+
+/// Pieces, or the rest of one, as one graph.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// Where it begins.
+    pub(crate) at: u32,
+    /// What is computed. What is wanted at a turn counts as stored there.
+    pub(crate) computation: Computation,
+    /// What happens between nodes, in order, each with the node that it is behind.
+    pub(crate) turns: Vec<(Id, Turn)>,
+}
+
+/// Something that control does.
+#[derive(Debug)]
+pub(crate) enum Turn {
+    /// It comes to this place, from a branch.
+    Come(u32),
+    /// It leaves if a mask is as said, else goes on.
+    Branch {
+        mask: Id,
+        is_set: bool,
+        leave: Leave,
+    },
+    /// It takes a step, or leaves if none is left.
+    Step(Leave),
+    /// It leaves.
+    Go(Leave),
+}
+
+/// How control leaves where it is.
+#[derive(Debug)]
+pub(crate) struct Leave {
+    /// Slots, and what is put there.
+    pub(crate) stores: Vec<(u32, Id)>,
+    pub(crate) to: Goal,
+}
+
+/// Where control goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Goal {
+    /// To a place: a piece, or, behind their number, the rest of one.
+    Place(u32),
+    /// Out of the flow.
+    Exit(u32),
+}
+
+/// The trees of a flow, and how many places they have.
+pub(crate) fn trees(flow: &Flow, templates: &mut Templates) -> (Vec<Tree>, u32) {
+    let mut grower = Grower::new(flow);
+    let mut trees = Vec::new();
+    while let Some(root) = grower.waiting.pop() {
+        trees.push(grower.tree(root, templates));
+    }
+    (trees, grower.places)
+}
+
+/// Where a tree begins: a piece from a row on.
+#[derive(Clone, Copy)]
+struct Root {
+    at: u32,
+    piece: u32,
+    row: usize,
+}
+
+/// A piece of the tree that is yet to be written, and how things were before it.
+struct Arm {
+    root: Root,
+    /// Whether a branch leads to it; else control comes from what is written before.
+    is_target: bool,
+    nodes: usize,
+    touched: usize,
+    changes: usize,
+}
+
+/// Grows trees.
+struct Grower<'f> {
+    flow: &'f Flow,
+    writer: Writer<'f>,
+    /// Whether a tree begins with each piece.
+    is_root: Vec<bool>,
+    /// Trees that are yet to be grown.
+    waiting: Vec<Root>,
+    /// Whether each piece's tree is among them, or done.
+    is_known: Vec<bool>,
+    places: u32,
+    /// When the rows of the piece that was cut last access words.
+    accesses: Option<(u32, Accesses)>,
+    arms: Vec<Arm>,
+    /// What words held before: now, and in the beginning.
+    changes: Vec<(u32, [Option<Id>; 2])>,
+    uses: Vec<Store>,
+    turns: Vec<(Id, Turn)>,
+}
+
+impl<'f> Grower<'f> {
+    fn new(flow: &'f Flow) -> Grower<'f> {
+        let count = flow.pieces.len();
+        let mut sources = vec![0_usize; count];
+        let mut is_root = vec![false; count];
+        for (number, piece) in flow.pieces.iter().enumerate() {
+            for way in ways(&piece.then) {
+                if let Way::Block(to) = way {
+                    sources[to as usize] += 1;
+                    is_root[to as usize] |= to as usize <= number;
+                }
+            }
+        }
+        for (is_root, sources) in is_root.iter_mut().zip(sources) {
+            *is_root |= sources > 1;
+        }
+        let mut grower = Grower {
+            flow,
+            writer: Writer::new(&flow.words),
+            is_root,
+            waiting: Vec::new(),
+            is_known: vec![false; count],
+            places: count as u32,
+            accesses: None,
+            arms: Vec::new(),
+            changes: Vec::new(),
+            uses: Vec::new(),
+            turns: Vec::new(),
+        };
+        for entry in &flow.entries {
+            grower.is_root[entry.piece as usize] = true;
+            grower.want(entry.piece);
+        }
+        grower
+    }
+
+    /// A tree that begins with a piece will be grown.
+    fn want(&mut self, piece: u32) {
+        if !std::mem::replace(&mut self.is_known[piece as usize], true) {
+            self.waiting.push(Root {
+                at: piece,
+                piece,
+                row: 0,
+            });
+        }
+    }
+
+    fn tree(&mut self, root: Root, templates: &mut Templates) -> Tree {
+        let Piece { position, .. } = self.flow.pieces[root.piece as usize];
+        self.writer.begin(position);
+        // There is always a node to be behind.
+        self.writer.graph.constant(0);
+        self.branch_off(root, false);
+        while let Some(arm) = self.arms.pop() {
+            self.go_back(&arm);
+            if arm.is_target {
+                self.turn(Turn::Come(arm.root.at));
+            }
+            self.arm(arm.root, templates);
+        }
+        let Computation { graph, lineage, .. } = self.writer.close(|_| false);
+        self.changes.clear();
+        Tree {
+            at: root.at,
+            computation: Computation {
+                graph,
+                stores: std::mem::take(&mut self.uses),
+                lineage,
+            },
+            turns: std::mem::take(&mut self.turns),
+        }
+    }
+
+    /// A piece of this tree will be written, as things are now.
+    fn branch_off(&mut self, root: Root, is_target: bool) {
+        self.arms.push(Arm {
+            root,
+            is_target,
+            nodes: self.writer.graph.len(),
+            touched: self.writer.touched.len(),
+            changes: self.changes.len(),
+        });
+    }
+
+    fn go_back(&mut self, arm: &Arm) {
+        for (word, [now, before]) in self.changes.drain(arm.changes..).rev() {
+            self.writer.now[word as usize] = now;
+            self.writer.before[word as usize] = before;
+        }
+        self.writer.touched.truncate(arm.touched);
+        self.writer.graph.forget_from(arm.nodes);
+    }
+
+    fn is_full(&self) -> bool {
+        self.writer.graph.len() >= TREE
+    }
+
+    /// Writes the rest of a piece, and where control goes from there.
+    fn arm(&mut self, root: Root, templates: &mut Templates) {
+        let Piece {
+            rows,
+            then,
+            position,
+        } = &self.flow.pieces[root.piece as usize];
+        for (number, row) in rows.iter().enumerate().skip(root.row) {
+            if self.is_full() && number > root.row {
+                self.cut(root.piece, number);
+                return;
+            }
+            let operands = row.operands[..row.what.arity()].iter();
+            operands
+                .flat_map(words)
+                .chain(words(&row.result))
+                .for_each(|word| self.note(word));
+            self.writer.row(row, templates);
+        }
+        let piece = root.piece;
+        self.writer.begin(*position);
+        match then {
+            Then::Go(way) => self.go(piece, *way),
+            Then::Step { to, out } => {
+                let leave = self.leave(piece, Goal::Exit(*out));
+                self.turn(Turn::Step(leave));
+                self.go(piece, *to);
+            }
+            Then::Branch {
+                question,
+                when,
+                target,
+                next,
+            } => {
+                let count = question.test.map_or(1, |op| op.arity());
+                for operand in &question.operands[..count] {
+                    self.note(operand.value);
+                }
+                let is_false = self.writer.is_false(question, templates);
+                let node = self.writer.graph.node(is_false);
+                let ones = self.writer.graph.constant(ONES);
+                // Control leaves where the answer is another one.
+                let (mask, is_set) = match node.code {
+                    Code::Xor if node.b == ones => (node.a, !when),
+                    _ => (is_false, *when),
+                };
+                let child = self.child(*target);
+                let leave = match child {
+                    Some(child) => Leave {
+                        stores: Vec::new(),
+                        to: Goal::Place(child),
+                    },
+                    None => self.leave_by(piece, *target),
+                };
+                self.uses.push(Store {
+                    behind: self.behind(),
+                    to: To::Test,
+                    value: mask,
+                });
+                self.turn(Turn::Branch {
+                    mask,
+                    is_set,
+                    leave,
+                });
+                if let Some(child) = child {
+                    self.branch_off(self.whole(child), true);
+                }
+                self.go(piece, *next);
+            }
+        }
+    }
+
+    fn whole(&self, piece: u32) -> Root {
+        Root {
+            at: piece,
+            piece,
+            row: 0,
+        }
+    }
+
+    /// Before a word is accessed: what it holds may change.
+    fn note(&mut self, word: u32) {
+        let Writer { now, before, .. } = &self.writer;
+        let held = [now[word as usize], before[word as usize]];
+        self.changes.push((word, held));
+    }
+
+    /// The node that everything written so far is behind.
+    fn behind(&self) -> Id {
+        self.writer.graph.len() as Id - 1
+    }
+
+    fn turn(&mut self, turn: Turn) {
+        self.turns.push((self.behind(), turn));
+    }
+
+    /// The piece that a way leads to, if it belongs to this tree.
+    fn child(&mut self, way: Way) -> Option<u32> {
+        let Way::Block(piece) = way else { return None };
+        let is_root = &mut self.is_root[piece as usize];
+        *is_root |= self.writer.graph.len() >= TREE;
+        (!*is_root).then_some(piece)
+    }
+
+    /// Control goes a way: on, if what is there belongs to this tree.
+    fn go(&mut self, piece: u32, way: Way) {
+        match self.child(way) {
+            Some(child) => self.branch_off(self.whole(child), false),
+            None => {
+                let leave = self.leave_by(piece, way);
+                self.turn(Turn::Go(leave));
+            }
+        }
+    }
+
+    fn leave_by(&mut self, piece: u32, way: Way) -> Leave {
+        let to = match way {
+            Way::Exit(exit) => Goal::Exit(exit),
+            Way::Block(to) => {
+                self.want(to);
+                Goal::Place(to)
+            }
+        };
+        self.leave(piece, to)
+    }
+
+    /// Control leaves behind a piece.
+    fn leave(&mut self, piece: u32, to: Goal) -> Leave {
+        let flow = self.flow;
+        let words = flow.live.as_ref().map(|live| {
+            let each = live.len() / flow.pieces.len();
+            &live[piece as usize * each..][..each]
+        });
+        let is_read =
+            |slot: u32| words.is_none_or(|words| words[slot as usize / 64] >> (slot % 64) & 1 == 1);
+        self.leave_with(|_, slot| is_read(slot), to)
+    }
+
+    /// The tree ends in front of a row, and another one begins.
+    fn cut(&mut self, piece: u32, row: usize) {
+        let flow = self.flow;
+        let rows = &flow.pieces[piece as usize].rows;
+        let accesses = match self.accesses.take() {
+            Some((of, accesses)) if of == piece => accesses,
+            _ => Accesses::of(rows, flow.words.len()),
+        };
+        let at = self.places;
+        self.places += 1;
+        let last = row as u32 - 1;
+        let is_read = |word: u32, _| accesses.is_read(word, last).unwrap_or(true);
+        let leave = self.leave_with(is_read, Goal::Place(at));
+        self.accesses = Some((piece, accesses));
+        self.turn(Turn::Go(leave));
+        self.waiting.push(Root { at, piece, row });
+    }
+
+    fn leave_with(&mut self, is_read: impl Fn(u32, u32) -> bool, to: Goal) -> Leave {
+        let behind = self.behind();
+        let Writer {
+            now,
+            before,
+            touched,
+            ..
+        } = &self.writer;
+        let mut stores = Vec::new();
+        for &word in touched {
+            let (now, before) = (now[word as usize], before[word as usize]);
+            let (Home::Slot(slot), Some(value)) = (self.flow.words[word as usize], now) else {
+                continue;
+            };
+            if now != before && is_read(word, slot) {
+                stores.push((slot, value));
+                self.uses.push(Store {
+                    behind,
+                    to: To::Word(word),
+                    value,
+                });
+            }
+        }
+        Leave { stores, to }
+    }
+}
+
+/// Where control goes behind a piece.
+fn ways(then: &Then) -> impl Iterator<Item = Way> + use<> {
+    let (first, second) = match *then {
+        Then::Go(way) | Then::Step { to: way, .. } => (way, None),
+        Then::Branch { target, next, .. } => (target, Some(next)),
+    };
+    std::iter::once(first).chain(second)
+}

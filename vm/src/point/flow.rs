@@ -1,0 +1,340 @@
+//! What of a program is code for single points, for a native backend.
+//!
+//! A function's rows, moves, jumps and steps become a [`Flow`]; routines of the interpreter do the rest, one instruction at a time. Control comes into the
+//! code where such an instruction is done, where the function begins, and where loops turn: the interpreter may have gone that far by itself.
+
+use super::state::index;
+use crate::blocks::{Blocks, MAX_LIVENESS, each_read, each_written};
+use crate::bytecode::{Bytecode, Instruction, Opcode, Slot};
+use crate::native::{Computed, Entry, Flow, Home, Piece, Question, Then, Value, Way, What};
+use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ir::types::{Direction, Lanes};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Rows of a piece from which on code is worth its call, if control does not go on within the code.
+const MIN_ROWS: usize = 2;
+
+/// A piece of a function: positions, the last of which may be what control goes by.
+type Span = Range<u32>;
+
+/// The flows of a program: of each function that has anything to be code.
+pub(super) fn flows(program: &Bytecode) -> Vec<Flow> {
+    let blocks = Blocks::new(program, &[]);
+    let mut spans = Vec::new();
+    let mut flows = Vec::new();
+    let mut block = 0;
+    for (number, function) in program.functions.iter().enumerate() {
+        let next = program.functions.get(number + 1);
+        let end = next.map_or(program.code.len() as u32, |next| next.start);
+        spans.clear();
+        let first = block;
+        while block < blocks.count() && blocks.range(block).start < end {
+            pieces(program, blocks.range(block), &mut spans);
+            block += 1;
+        }
+        let mut finder = Finder {
+            program,
+            function: function.start,
+            spans: &spans,
+            numbers: HashMap::new(),
+            words: Vec::new(),
+        };
+        let flow = finder.flow(&blocks, first..block);
+        if !flow.entries.is_empty() {
+            flows.push(flow);
+        }
+    }
+    flows
+}
+
+/// What an instruction is to code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// It computes or moves.
+    Row,
+    /// Control goes by it.
+    Turn,
+    /// It is the interpreter's.
+    Other,
+}
+
+fn part(opcode: Opcode) -> Part {
+    match opcode {
+        // A fault has to be noted, with its place.
+        Opcode::Row(op, _) if op.info().fault.is_some() => Part::Other,
+        Opcode::Row(..) | Opcode::Move(..) | Opcode::Global(_) | Opcode::Shadow(_) => Part::Row,
+        Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Jump | Opcode::Loop | Opcode::Enter => {
+            Part::Turn
+        }
+        _ => Part::Other,
+    }
+}
+
+/// Adds the pieces of a block.
+fn pieces(program: &Bytecode, block: Span, to: &mut Vec<Span>) {
+    let mut start = block.start;
+    for position in block.clone() {
+        match part(program.code[position as usize].opcode) {
+            Part::Row => {}
+            Part::Turn => {
+                to.push(start..position + 1);
+                start = position + 1;
+            }
+            Part::Other => {
+                if start < position {
+                    to.push(start..position);
+                }
+                start = position + 1;
+            }
+        }
+    }
+    if start < block.end {
+        to.push(start..block.end);
+    }
+}
+
+/// Finds the flow of a function.
+struct Finder<'p> {
+    program: &'p Bytecode,
+    /// Where the function begins.
+    function: u32,
+    /// Its pieces, in order.
+    spans: &'p [Span],
+    numbers: HashMap<Home, u32>,
+    words: Vec<Home>,
+}
+
+impl Finder<'_> {
+    fn flow(&mut self, blocks: &Blocks<'_>, range: Range<usize>) -> Flow {
+        let pieces: Vec<Piece> = (self.spans.iter())
+            .map(|span| self.piece(span.clone()))
+            .collect();
+        Flow {
+            entries: self.entries(&pieces),
+            live: self.live(blocks, range),
+            words: std::mem::take(&mut self.words),
+            pieces,
+        }
+    }
+
+    fn code(&self, position: u32) -> &Instruction {
+        &self.program.code[position as usize]
+    }
+
+    /// The piece that begins there, or holds what does.
+    fn at(&self, position: u32) -> usize {
+        self.spans.partition_point(|span| span.end <= position)
+    }
+
+    /// The way to an instruction, which begins a piece if it is in one.
+    fn way(&self, position: u32) -> Way {
+        match part(self.code(position).opcode) {
+            Part::Other => Way::Exit(index(position)),
+            Part::Row | Part::Turn => Way::Block(self.at(position) as u32),
+        }
+    }
+
+    fn piece(&mut self, span: Span) -> Piece {
+        let rows = span.clone().filter_map(|position| self.row(position));
+        let rows = rows.collect();
+        let last = span.end - 1;
+        let code = *self.code(last);
+        let [a, ..] = code.words;
+        let then = match code.opcode {
+            Opcode::Jump => Then::Go(self.way(a)),
+            Opcode::Loop | Opcode::Enter => Then::Step {
+                to: self.way(match code.opcode {
+                    Opcode::Loop => a,
+                    _ => span.end,
+                }),
+                out: index(last),
+            },
+            Opcode::Branch(op, when) => self.branch(Some(op), op.arity(), when, &code, span.end),
+            Opcode::BranchIf(when) => self.branch(None, 1, when, &code, span.end),
+            _ => Then::Go(self.way(span.end)),
+        };
+        Piece {
+            rows,
+            then,
+            position: last,
+        }
+    }
+
+    fn branch(
+        &mut self,
+        test: Option<Op>,
+        arity: usize,
+        when: bool,
+        code: &Instruction,
+        next: u32,
+    ) -> Then {
+        let mut operands = [Value::default(); MAX_OPERANDS];
+        for (operand, &slot) in operands.iter_mut().zip(&code.words[1..]).take(arity) {
+            *operand = self.value(slot, Lanes::NONE);
+        }
+        Then::Branch {
+            question: Question { test, operands },
+            when,
+            target: self.way(code.words[0]),
+            next: self.way(next),
+        }
+    }
+
+    /// What an instruction computes, if it is a row or a move.
+    fn row(&mut self, position: u32) -> Option<Computed> {
+        let code = *self.code(position);
+        let [a, b, c, ..] = code.words;
+        let mut operands = [Value::default(); MAX_OPERANDS];
+        let (what, lanes) = match code.opcode {
+            Opcode::Row(op, pattern) => {
+                for (i, operand) in operands.iter_mut().enumerate().take(op.arity()) {
+                    *operand = self.value(code.words[1 + i], pattern.operand(i));
+                }
+                (What::Row(op), pattern.result())
+            }
+            Opcode::Move(to, from) => {
+                operands[0] = self.value(b, from);
+                (What::Copy, to)
+            }
+            Opcode::Global(lanes) => {
+                operands[0] = Value {
+                    value: self.word(Home::Global(b)),
+                    shadows: Direction::BOTH.map(|direction| {
+                        // Where there are no shadows, nobody has looked at the distance to them.
+                        let has = lanes.has(direction);
+                        has.then(|| self.word(Home::Global(b + c * (1 + direction as u32))))
+                    }),
+                };
+                (What::Copy, lanes)
+            }
+            Opcode::Shadow(direction) => {
+                operands[0].value = self.word(Home::Slot(b + 1 + direction as u32));
+                (What::ReadShadow, Lanes::NONE)
+            }
+            _ => return None,
+        };
+        Some(Computed {
+            what,
+            result: self.value(a, lanes),
+            operands,
+            position,
+        })
+    }
+
+    /// A value in the register file.
+    fn value(&mut self, slot: u32, lanes: Lanes) -> Value {
+        if let Some(constant) = Slot(slot).as_constant() {
+            let bits = self.program.constants[constant as usize];
+            return Value {
+                value: self.word(Home::Constant(bits)),
+                shadows: [None; 2],
+            };
+        }
+        Value {
+            value: self.word(Home::Slot(slot)),
+            shadows: Direction::BOTH.map(|direction| {
+                let has = lanes.has(direction);
+                has.then(|| self.word(Home::Slot(slot + 1 + direction as u32)))
+            }),
+        }
+    }
+
+    fn word(&mut self, home: Home) -> u32 {
+        let words = &mut self.words;
+        *self.numbers.entry(home).or_insert_with(|| {
+            words.push(home);
+            words.len() as u32 - 1
+        })
+    }
+
+    /// Where control comes in, in order.
+    fn entries(&self, pieces: &[Piece]) -> Vec<Entry> {
+        let mut is_entry = vec![false; pieces.len()];
+        let mut waiting: Vec<usize> = Vec::new();
+        for (piece, span) in self.spans.iter().enumerate() {
+            let before = (span.start > self.function).then(|| self.code(span.start - 1).opcode);
+            if before.is_none_or(|opcode| part(opcode) == Part::Other && !opcode.ends()) {
+                waiting.push(piece);
+            }
+            let last = self.code(span.end - 1);
+            if last.opcode == Opcode::Loop
+                && let Way::Block(head) = self.way(last.words[0])
+            {
+                waiting.push(head as usize);
+            }
+        }
+        // What the interpreter does, since it is hardly anything, leads it to others.
+        let mut seen = vec![false; pieces.len()];
+        while let Some(piece) = waiting.pop() {
+            if std::mem::replace(&mut seen[piece], true) {
+                continue;
+            }
+            let Piece { rows, then, .. } = &pieces[piece];
+            let (first, second) = match *then {
+                Then::Go(way) | Then::Step { to: way, .. } => (way, None),
+                Then::Branch { target, next, .. } => (target, Some(next)),
+            };
+            let ways = std::iter::once(first).chain(second);
+            let goes_on = ways.clone().any(|way| matches!(way, Way::Block(_)));
+            // A step that cannot be taken has to be the interpreter's: it would come here again.
+            let is_step = rows.is_empty() && matches!(then, Then::Step { .. });
+            if !is_step && (rows.len() >= MIN_ROWS || goes_on) {
+                is_entry[piece] = true;
+            } else {
+                let blocks = ways.filter_map(|way| match way {
+                    Way::Block(block) => Some(block as usize),
+                    Way::Exit(_) => None,
+                });
+                waiting.extend(blocks);
+            }
+        }
+        let instructions = self.spans.iter().flat_map(|span| span.clone());
+        let depths = instructions.filter_map(|position| {
+            let code = self.code(position);
+            let [open, ..] = code.words;
+            (code.opcode == Opcode::Enter).then(|| open.saturating_add(2))
+        });
+        let depth = depths.max().unwrap_or(0);
+        let entries = (0..pieces.len()).filter(|&piece| is_entry[piece]);
+        let entries = entries.map(|piece| Entry {
+            piece: piece as u32,
+            at: index(self.spans[piece].start),
+            depth,
+        });
+        entries.collect()
+    }
+
+    /// For each piece the slots that are read behind it, a bit each; nothing if that is too much to find out.
+    fn live(&self, blocks: &Blocks<'_>, range: Range<usize>) -> Option<Vec<u64>> {
+        let words = (self.program.slots as usize).div_ceil(64);
+        let size = self.spans.len().checked_mul(words);
+        size.filter(|&size| size <= MAX_LIVENESS)?;
+        let mut all = vec![0; self.spans.len() * words];
+        let mut spans = self.spans.iter().enumerate().rev().peekable();
+        let add = |live: &mut [u64], slot: usize| live[slot / 64] |= 1 << (slot % 64);
+        for block in range.rev() {
+            let mut live = blocks.live_out(block)?.to_vec();
+            for position in blocks.range(block).rev() {
+                let code = self.code(position);
+                // What a branch reads it reads as one of the piece.
+                if let Some((piece, _)) = spans.next_if(|(_, span)| span.end == position + 1) {
+                    all[piece * words..][..words].copy_from_slice(&live);
+                }
+                each_written(self.program, code, |slot| {
+                    live[slot as usize / 64] &= !(1 << (slot % 64));
+                });
+                each_read(self.program, code, |slot| add(&mut live, slot as usize));
+            }
+        }
+        let mut arrays = vec![0; words];
+        let in_array = (0..blocks.in_array.len()).filter(|&slot| blocks.in_array[slot]);
+        in_array.for_each(|slot| add(&mut arrays, slot));
+        for live in all.chunks_exact_mut(words.max(1)) {
+            live.iter_mut()
+                .zip(&arrays)
+                .for_each(|(to, own)| *to |= own);
+        }
+        Some(all)
+    }
+}
