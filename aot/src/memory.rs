@@ -21,7 +21,10 @@ pub const MAX_VARIANTS: usize = 8;
 /// Makes the machine code of one program, for this processor, or finds it among what was linked.
 #[derive(Debug, Default)]
 pub struct Native {
+    /// For sets of words that are the same for all points.
     linked: Vec<LinkedKernels>,
+    /// For single points.
+    linked_points: Option<LinkedKernels>,
     made: Mutex<Made>,
     /// Held by whoever compiles, so that nothing is compiled twice. Who asks for figures, or for code that is there, does not wait for it.
     compiling: Mutex<()>,
@@ -31,22 +34,23 @@ pub struct Native {
 #[derive(Debug, Default)]
 struct Made {
     variants: Vec<Variant>,
-    points: Option<Points>,
+    /// For single points.
+    points: Option<Placed<PointKernels>>,
     stats: CodeStats,
-}
-
-/// The code for single points; nothing if there is none.
-#[derive(Debug)]
-struct Points {
-    kernels: Option<PointKernels>,
-    bytes: usize,
 }
 
 /// The code for a set of words that are the same for all points.
 #[derive(Debug)]
 struct Variant {
     uniform: Box<[bool]>,
-    kernels: Option<Kernels>,
+    placed: Placed<Kernels>,
+}
+
+/// Code that was made and put into pages.
+#[derive(Debug)]
+struct Placed<K> {
+    /// Nothing if there is none.
+    kernels: Option<K>,
     bytes: usize,
     pieces: Vec<Piece>,
 }
@@ -75,6 +79,7 @@ impl Native {
         let native = Native::new()?;
         Some(Native {
             linked: shader.kernels(),
+            linked_points: shader.point_kernels(),
             ..native
         })
     }
@@ -96,11 +101,12 @@ impl Native {
     /// What was made so far, and is kept.
     pub fn stats(&self) -> CodeStats {
         let made = self.made();
-        let variants = made.variants.iter().map(|variant| variant.bytes);
+        let variants = made.variants.iter().map(|variant| variant.placed.bytes);
         let points = made.points.iter().map(|points| points.bytes);
+        let linked = self.linked.iter().chain(&self.linked_points);
         CodeStats {
             bytes: variants.chain(points).sum(),
-            linked_bytes: self.linked.iter().map(|own| own.bytes).sum(),
+            linked_bytes: linked.map(|own| own.bytes).sum(),
             ..made.stats
         }
     }
@@ -109,8 +115,12 @@ impl Native {
     /// as units are, `name` stands before.
     pub fn perf_map(&self, name: &str) -> String {
         let mut lines = String::new();
-        for variant in &self.made().variants {
-            write_lines(&mut lines, name, &variant.pieces);
+        let made = self.made();
+        for variant in &made.variants {
+            write_lines(&mut lines, name, "kernel", &variant.placed.pieces);
+        }
+        if let Some(points) = &made.points {
+            write_lines(&mut lines, name, "entry", &points.pieces);
         }
         lines
     }
@@ -124,7 +134,52 @@ impl Native {
     fn find(&self, uniform: &[bool]) -> Option<Option<Kernels>> {
         let made = self.made();
         let found = made.variants.iter().find(|own| *own.uniform == *uniform);
-        found.map(|variant| variant.kernels.clone())
+        found.map(|variant| variant.placed.kernels.clone())
+    }
+
+    /// What was made for single points, if anything was.
+    fn find_points(&self) -> Option<Option<PointKernels>> {
+        let made = self.made();
+        let points = made.points.as_ref();
+        points.map(|points| points.kernels.clone())
+    }
+
+    /// Makes code and puts it into pages, and counts what it takes. Whoever does so is `compiling`.
+    fn make<K>(
+        &self,
+        is_empty: bool,
+        compile: impl FnOnce(Target) -> Option<Code>,
+        kernels: impl FnOnce(&Code, ExecutableBuffer) -> K,
+    ) -> (MutexGuard<'_, Made>, Placed<K>) {
+        let start = Instant::now();
+        let code = Target::host().filter(|_| !is_empty).and_then(compile);
+        let buffer = code.as_ref().and_then(pages);
+        let placed = match code.zip(buffer) {
+            Some((code, buffer)) => Placed {
+                bytes: code.bytes.len(),
+                pieces: pieces(&code, buffer.ptr(AssemblyOffset(0)) as usize),
+                kernels: Some(kernels(&code, buffer)),
+            },
+            None => Placed {
+                bytes: 0,
+                pieces: Vec::new(),
+                kernels: None,
+            },
+        };
+        let time = start.elapsed();
+        let mut made = self.made();
+        made.stats.time += time;
+        if placed.kernels.is_none() && !is_empty {
+            made.stats.refused += 1;
+        }
+        (made, placed)
+    }
+
+    /// Whoever has this compiles.
+    fn compiling(&self) -> MutexGuard<'_, ()> {
+        self.compiling
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -141,76 +196,76 @@ unsafe impl Translator for Native {
         if let Some(kernels) = self.find(uniform) {
             return kernels;
         }
-        let compiling = self.compiling.lock();
-        let _compiling = compiling.unwrap_or_else(PoisonError::into_inner);
+        let _compiling = self.compiling();
         if let Some(kernels) = self.find(uniform) {
             return kernels;
         }
-        let start = Instant::now();
-        let code = Target::host().filter(|_| !units.is_empty());
-        let code = code.and_then(|own| own.compile(units));
-        let bytes = code.as_ref().map_or(0, |code| code.bytes.len());
-        let kernels = code.as_ref().and_then(place);
-        let placed = code.as_ref().zip(kernels.as_ref());
-        let pieces = placed.map_or_else(Vec::new, |(code, kernels)| pieces(code, kernels));
-        let time = start.elapsed();
-        let mut made = self.made();
-        made.stats.time += time;
-        if kernels.is_none() && !units.is_empty() {
-            made.stats.refused += 1;
-        }
+        let code = |own: Target| own.compile(units);
+        let (mut made, placed) = self.make(units.is_empty(), code, kernels);
+        let found = placed.kernels.clone();
         if made.variants.len() == MAX_VARIANTS {
             made.variants.remove(0);
         }
         made.variants.push(Variant {
             uniform: uniform.into(),
-            bytes: if kernels.is_some() { bytes } else { 0 },
-            kernels: kernels.clone(),
-            pieces,
+            placed,
         });
-        kernels
+        found
     }
 
     fn translate_points(&self, flows: &dyn Fn() -> Vec<Flow>) -> Option<PointKernels> {
-        let mut made = self.made();
-        if let Some(points) = &made.points {
-            return points.kernels.clone();
+        if let Some(kernels) = self.find_points() {
+            return kernels;
         }
-        let start = Instant::now();
+        let _compiling = self.compiling();
+        if let Some(kernels) = self.find_points() {
+            return kernels;
+        }
         let flows = flows();
-        let code = Target::host().filter(|_| !flows.is_empty());
-        let code = code.and_then(|own| own.compile_flows(&flows));
-        let bytes = code.as_ref().map_or(0, |code| code.bytes.len());
-        let kernels = code.and_then(|code| place_points(&flows, &code));
-        made.stats.time += start.elapsed();
-        if kernels.is_none() && !flows.is_empty() {
-            made.stats.refused += 1;
+        let linked = self.linked_points.as_ref();
+        if let Some(linked) = linked.filter(|own| own.fingerprint == fingerprint(&flows)) {
+            let kernels = Some(linked.point_kernels(&flows));
+            self.made().points = Some(Placed {
+                kernels: kernels.clone(),
+                bytes: 0,
+                pieces: Vec::new(),
+            });
+            return kernels;
         }
-        made.points = Some(Points {
-            bytes: if kernels.is_some() { bytes } else { 0 },
-            kernels: kernels.clone(),
-        });
-        kernels
+        let code = |own: Target| own.compile_flows(&flows);
+        let of = |code: &Code, buffer| point_kernels(&flows, code, buffer);
+        let (mut made, placed) = self.make(flows.is_empty(), code, of);
+        let found = placed.kernels.clone();
+        made.points = Some(placed);
+        found
     }
 }
 
 /// Puts code into pages of its own; nothing if there are none.
+#[cfg(test)]
 pub(crate) fn place(code: &Code) -> Option<Kernels> {
-    let buffer = pages(code)?;
+    Some(kernels(code, pages(code)?))
+}
+
+/// The same for flows.
+#[cfg(test)]
+pub(crate) fn place_points(flows: &[Flow], code: &Code) -> Option<PointKernels> {
+    Some(point_kernels(flows, code, pages(code)?))
+}
+
+fn kernels(code: &Code, buffer: ExecutableBuffer) -> Kernels {
     let entries = code.kernels.iter().map(|kernel| {
         let at = buffer.ptr(AssemblyOffset(kernel.as_ref()?.start));
         // SAFETY: a kernel begins there, which was written for that convention.
         Some(unsafe { std::mem::transmute::<*const u8, Kernel>(at) })
     });
-    Some(Kernels {
+    Kernels {
         entries: entries.collect(),
         code: Arc::new(buffer),
-    })
+    }
 }
 
-/// The same for flows.
-pub(crate) fn place_points(flows: &[Flow], code: &Code) -> Option<PointKernels> {
-    let buffer = pages(code)?;
+fn point_kernels(flows: &[Flow], code: &Code, buffer: ExecutableBuffer) -> PointKernels {
     let entries = flows.iter().flat_map(|flow| &flow.entries);
     let entries = entries.zip(&code.kernels).filter_map(|(entry, kernel)| {
         let at = buffer.ptr(AssemblyOffset(kernel.as_ref()?.start));
@@ -218,10 +273,10 @@ pub(crate) fn place_points(flows: &[Flow], code: &Code) -> Option<PointKernels> 
         let kernel = unsafe { std::mem::transmute::<*const u8, PointKernel>(at) };
         Some((*entry, kernel))
     });
-    Some(PointKernels {
+    PointKernels {
         entries: entries.collect(),
         code: Arc::new(buffer),
-    })
+    }
 }
 
 /// Code in pages of its own; nothing if there are none.

@@ -2,7 +2,7 @@
 //! Linux's `tools/perf` says.
 
 use crate::emit::Code;
-use adumbra_vm::native::Kernels;
+use crate::listing::Extent;
 use std::fmt::Write;
 
 /// A piece of code in memory.
@@ -14,34 +14,34 @@ pub(crate) struct Piece {
     kernel: Option<usize>,
 }
 
-/// The pieces of code that was placed.
-pub(crate) fn pieces(code: &Code, kernels: &Kernels) -> Vec<Piece> {
+/// The pieces of code that stands at an address.
+pub(crate) fn pieces(code: &Code, at: usize) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut shared = None;
-    for (number, (entry, extent)) in kernels.entries.iter().zip(&code.kernels).enumerate() {
-        let (Some(entry), Some(extent)) = (entry, extent) else {
+    let mut last = 0;
+    for (number, extent) in code.kernels.iter().enumerate() {
+        let Some(Extent { start, end, .. }) = *extent else {
             continue;
         };
-        let (start, bytes) = (*entry as usize, extent.end - extent.start);
+        last = last.max(end);
         pieces.push(Piece {
-            start,
-            bytes,
+            start: at + start,
+            bytes: end - start,
             kernel: Some(number),
         });
-        // Of the last one that is what stands behind all.
-        shared = Some((start + bytes, code.end - extent.end));
     }
-    let shared = shared.filter(|&(_, bytes)| bytes > 0);
-    pieces.extend(shared.map(|(start, bytes)| Piece {
-        start,
-        bytes,
-        kernel: None,
-    }));
+    // What kernels share stands behind all.
+    if !pieces.is_empty() && last < code.data {
+        pieces.push(Piece {
+            start: at + last,
+            bytes: code.data - last,
+            kernel: None,
+        });
+    }
     pieces
 }
 
-/// Writes a line for each piece of the code of a program of that name.
-pub(crate) fn write_lines(to: &mut String, name: &str, pieces: &[Piece]) {
+/// Writes a line for each piece of the code of a program of that name, whose kernels are called by their kind.
+pub(crate) fn write_lines(to: &mut String, name: &str, kind: &str, pieces: &[Piece]) {
     for Piece {
         start,
         bytes,
@@ -49,7 +49,7 @@ pub(crate) fn write_lines(to: &mut String, name: &str, pieces: &[Piece]) {
     } in pieces
     {
         let written = match kernel {
-            Some(kernel) => writeln!(to, "{start:x} {bytes:x} {name}::kernel{kernel}"),
+            Some(kernel) => writeln!(to, "{start:x} {bytes:x} {name}::{kind}{kernel}"),
             None => writeln!(to, "{start:x} {bytes:x} {name}::shared"),
         };
         written.expect("strings take what is written");

@@ -5,11 +5,11 @@ mod header;
 use crate::batch::uniform;
 use crate::program::Program;
 use adumbra_aot::{Platform, Shader, TooLong, object};
-use adumbra_vm::{FloatMode, units};
+use adumbra_vm::{FloatMode, flows, units};
 use std::fmt;
 use std::sync::Arc;
 
-/// Shaders on their way into one object file. It has their bytecode and the machine code of their batches; a program that the linker makes of it and
+/// Shaders on their way into one object file. It has their bytecode and their machine code, for batches and single points; a program that the linker makes of it and
 /// of Adumbra's library compiles nothing, and needs no memory that is written and executed.
 ///
 /// ```
@@ -102,6 +102,7 @@ impl ObjectFile {
             name: name.to_owned(),
             bytecode: program.to_bytecode(),
             variants: sets.into_iter().map(variant).collect(),
+            flows: flows(program.bytecode()),
         };
         self.shaders.push((program.clone(), shader));
         Ok(())

@@ -13,4 +13,4 @@ pub use adumbra_packs::Level;
 pub use batch::{BatchMachine, BatchOptions, Source, units};
 pub use bytecode::Bytecode;
 pub use lower::lower;
-pub use point::{FloatMode, Outcome, Parked, PointMachine};
+pub use point::{FloatMode, Outcome, Parked, PointMachine, flows};

@@ -234,13 +234,14 @@ impl Machine for A64 {
     }
 
     fn end_loop(&mut self, next: DynamicLabel, step: i32) {
+        let done = self.label();
         dynasm!(self.asm
             ; .arch aarch64
             ; add x4, x4, step as u32
             ; cmp x4, x6
-            ; b.hs >done
+            ; b.hs =>done
             ; b =>next
-            ; done:
+            ; =>done
         );
     }
 
@@ -354,7 +355,8 @@ impl Machine for A64 {
         self.number(at as u32);
         dynasm!(self.asm; .arch aarch64; ldr x16, [sp, x17]; sub x16, x16, 1);
         self.store_number(at as u32);
-        dynasm!(self.asm; .arch aarch64; cbz x16, >done; b =>again; done:);
+        let done = self.label();
+        dynasm!(self.asm; .arch aarch64; cbz x16, =>done; b =>again; =>done);
     }
 
     fn store_steps(&mut self, register: u8, vector: usize) {
@@ -427,11 +429,12 @@ impl Machine for A64 {
     }
 
     fn take_step(&mut self, none: DynamicLabel) {
+        let some = self.label();
         dynasm!(self.asm
             ; .arch aarch64
-            ; cbnz x2, >some
+            ; cbnz x2, =>some
             ; b =>none
-            ; some:
+            ; =>some
             ; sub x2, x2, 1
         );
     }
@@ -442,25 +445,27 @@ impl Machine for A64 {
 
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
         let mask = self.register(mask, SCRATCH[1]);
+        let none = self.label();
         dynasm!(self.asm
             ; .arch aarch64
             ; xtn V(THIRD).H4, V(mask).S4
             ; fmov x17, D(THIRD)
-            ; cbz x17, >none
+            ; cbz x17, =>none
             ; b =>to
-            ; none:
+            ; =>none
         );
     }
 
     fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {
         let mask = self.register(mask, SCRATCH[1]);
+        let some = self.label();
         dynasm!(self.asm
             ; .arch aarch64
             ; xtn V(THIRD).H4, V(mask).S4
             ; fmov x17, D(THIRD)
-            ; cbnz x17, >some
+            ; cbnz x17, =>some
             ; b =>to
-            ; some:
+            ; =>some
         );
     }
 

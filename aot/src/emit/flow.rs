@@ -47,10 +47,15 @@ impl<M: Machine> Emitter<M> {
             self.machine.bind(places[tree.at as usize]);
             self.tree(tree, body, &way);
         }
-        let end = self.machine.here();
-        let frame = frame.size as usize;
-        let extents = entries.into_iter();
-        let extents = extents.map(|start| Extent { start, end, frame });
+        // One ends where the next one begins, although control goes on from one to the other.
+        let mut ends = entries.clone();
+        ends.push(self.machine.here());
+        ends.sort_unstable();
+        let extents = entries.into_iter().map(|start| Extent {
+            start,
+            end: ends[ends.partition_point(|&end| end <= start)],
+            frame: frame.size as usize,
+        });
         Some(extents.collect())
     }
 

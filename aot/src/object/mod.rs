@@ -6,7 +6,7 @@
 mod write;
 
 use crate::target::Target;
-use adumbra_vm::native::{Kernel, Kernels, Unit};
+use adumbra_vm::native::{Flow, Kernel, Kernels, PointKernel, PointKernels};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::slice;
@@ -34,22 +34,24 @@ pub struct ObjectShader {
     bytecode_bytes: u64,
     variants: *const Variant,
     variant_count: u64,
+    /// For single points.
+    points: *const Variant,
 }
 
-/// The code for a set of words that are the same for all points.
+/// The code for a set of words that are the same for all points, or for single ones.
 #[derive(Debug)]
 #[repr(C)]
 struct Variant {
-    /// [`fingerprint`] of the units.
+    /// [`fingerprint`] of the units, or flows.
     fingerprint: u64,
     /// For each word of the globals, 1 if it is.
     uniform: *const u8,
     uniform_words: u64,
     code: *const u8,
     code_bytes: u64,
-    /// For each unit, bytes from the beginning of the code, or [`NONE`].
+    /// For each kernel, bytes from the beginning of the code, or [`NONE`].
     entries: *const u32,
-    units: u64,
+    kernels: u64,
 }
 
 // SAFETY: nothing writes to what an object file says is constant.
@@ -65,17 +67,57 @@ pub struct OtherVersion;
 #[derive(Debug)]
 pub(crate) struct LinkedKernels {
     pub(crate) uniform: Box<[bool]>,
-    /// Of the units that they compute.
+    /// Of what they compute.
     pub(crate) fingerprint: u64,
     pub(crate) bytes: usize,
-    entries: Arc<[Option<Kernel>]>,
+    /// Addresses.
+    entries: Box<[Option<usize>]>,
 }
 
 impl LinkedKernels {
+    /// # Safety
+    /// The variant is one of an object file of this version, for this processor.
+    unsafe fn of(own: &'static Variant) -> LinkedKernels {
+        // SAFETY: so many are there.
+        let (uniform, entries) = unsafe {
+            (
+                list(own.uniform, own.uniform_words),
+                list(own.entries, own.kernels),
+            )
+        };
+        let entry = |&entry: &u32| (entry != NONE).then(|| own.code as usize + entry as usize);
+        LinkedKernels {
+            uniform: uniform.iter().map(|&is| is != 0).collect(),
+            fingerprint: own.fingerprint,
+            bytes: own.code_bytes as usize,
+            entries: entries.iter().map(entry).collect(),
+        }
+    }
+
+    /// Those of units.
     pub(crate) fn kernels(&self) -> Kernels {
+        let kernel = |at: usize| {
+            // SAFETY: a kernel begins there, which was written for that convention and this processor.
+            unsafe { std::mem::transmute::<*const u8, Kernel>(at as *const u8) }
+        };
         Kernels {
-            entries: self.entries.clone(),
+            entries: self.entries.iter().map(|at| at.map(kernel)).collect(),
             // The code stays for as long as the process.
+            code: Arc::new(()),
+        }
+    }
+
+    /// Those of flows.
+    pub(crate) fn point_kernels(&self, flows: &[Flow]) -> PointKernels {
+        let entries = flows.iter().flat_map(|flow| &flow.entries);
+        let entries = entries.zip(&self.entries).filter_map(|(entry, at)| {
+            // SAFETY: as above.
+            let kernel =
+                unsafe { std::mem::transmute::<*const u8, PointKernel>((*at)? as *const u8) };
+            Some((*entry, kernel))
+        });
+        PointKernels {
+            entries: entries.collect(),
             code: Arc::new(()),
         }
     }
@@ -92,35 +134,29 @@ impl ObjectShader {
         Ok(unsafe { list(self.bytecode, self.bytecode_bytes) })
     }
 
-    /// Its kernels, if they are for this processor.
+    /// The kernels of its units, if they are for this processor.
     pub(crate) fn kernels(&'static self) -> Vec<LinkedKernels> {
-        let own = Target::ALL.get(self.target as usize).copied();
-        if self.check().is_err() || own != Target::host() {
+        if !self.is_for_host() {
             return Vec::new();
         }
         // SAFETY: an object file of this version has so many there.
         let variants = unsafe { list(self.variants, self.variant_count) };
-        let kernels = variants.iter().map(|own| {
-            // SAFETY: as above.
-            let (uniform, entries) = unsafe {
-                (
-                    list(own.uniform, own.uniform_words),
-                    list(own.entries, own.units),
-                )
-            };
-            let kernel = |&entry: &u32| {
-                let at = own.code.wrapping_add(entry as usize);
-                // SAFETY: a kernel begins there, which was written for that convention and this processor.
-                (entry != NONE).then(|| unsafe { std::mem::transmute::<*const u8, Kernel>(at) })
-            };
-            LinkedKernels {
-                uniform: uniform.iter().map(|&is| is != 0).collect(),
-                fingerprint: own.fingerprint,
-                entries: entries.iter().map(kernel).collect(),
-                bytes: own.code_bytes as usize,
-            }
-        });
+        // SAFETY: they are for this processor.
+        let kernels = variants.iter().map(|own| unsafe { LinkedKernels::of(own) });
         kernels.collect()
+    }
+
+    /// The kernels of its flows, if they are for this processor.
+    pub(crate) fn point_kernels(&'static self) -> Option<LinkedKernels> {
+        // SAFETY: as above; there is always this one.
+        self.is_for_host()
+            .then(|| unsafe { LinkedKernels::of(&*self.points) })
+    }
+
+    /// Whether it is of this version, and for this processor.
+    fn is_for_host(&self) -> bool {
+        let own = Target::ALL.get(self.target as usize).copied();
+        self.check().is_ok() && own == Target::host()
     }
 
     fn check(&self) -> Result<(), OtherVersion> {
@@ -143,9 +179,9 @@ unsafe fn list<T>(first: *const T, count: u64) -> &'static [T] {
     }
 }
 
-/// Tells units from others: kernels are of use to the units alone that they were made of.
-pub(crate) fn fingerprint(units: &[Unit]) -> u64 {
+/// Tells units or flows from others: kernels are of use to those alone that they were made of.
+pub(crate) fn fingerprint<T: Hash>(all: &[T]) -> u64 {
     let mut hasher = FxHasher::default();
-    units.hash(&mut hasher);
+    all.hash(&mut hasher);
     hasher.finish()
 }

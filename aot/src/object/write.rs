@@ -1,9 +1,10 @@
 //! Object files: written for any system's linker on any host.
 
 use super::{NONE, VERSION, fingerprint};
+use crate::emit::Code;
 use crate::listing::Extent;
 use crate::target::Target;
-use adumbra_vm::native::Unit;
+use adumbra_vm::native::{Flow, Unit};
 use object::write::{
     Object, Relocation, SectionId, StandardSection, Symbol, SymbolId, SymbolSection,
 };
@@ -82,6 +83,8 @@ pub struct Shader {
     pub bytecode: Vec<u8>,
     /// For each set of words of the globals that are the same for all points, the units that the machine makes then.
     pub variants: Vec<(Vec<bool>, Vec<Unit>)>,
+    /// What the machine makes for single points.
+    pub flows: Vec<Flow>,
 }
 
 /// The code of the shader of that name is longer than its own jumps, or than an object file may be.
@@ -151,29 +154,8 @@ impl Writer {
         let mut variants = Table::default();
         for (number, (uniform, units)) in shader.variants.iter().enumerate() {
             let code = self.target.compile(units)?;
-            let at = self
-                .file
-                .append_section_data(self.text, &code.bytes, CODE_ALIGN);
-            let bytes = code.bytes.len() as u64;
             let names = format!("{name}.{number}");
-            let whole = self.symbol(&format!("{names}.code"), SymbolKind::Text, self.text, at, 0);
-            let mut entries = Vec::new();
-            for (unit, kernel) in code.kernels.iter().enumerate() {
-                entries.extend(kernel.map_or(NONE, |own| own.start as u32).to_le_bytes());
-                if let Some(Extent { start, end, .. }) = *kernel {
-                    let (begin, size) = (at + start as u64, (end - start) as u64);
-                    let kernel = format!("{names}.kernel{unit}");
-                    self.symbol(&kernel, SymbolKind::Text, self.text, begin, size);
-                }
-            }
-            let uniform: Vec<u8> = uniform.iter().copied().map(u8::from).collect();
-            let words = self.constant(&format!("{names}.uniform"), &uniform);
-            let entries = self.constant(&format!("{names}.entries"), &entries);
-            variants.number(fingerprint(units));
-            variants.list(words, uniform.len());
-            variants.address(whole);
-            variants.number(bytes);
-            variants.list(entries, units.len());
+            self.variant(&mut variants, &names, fingerprint(units), uniform, &code);
         }
         let count = shader.variants.len();
         let variants = self.table(
@@ -181,6 +163,11 @@ impl Writer {
             variants,
             SymbolScope::Compilation,
         );
+        let mut points = Table::default();
+        let code = self.target.compile_flows(&shader.flows)?;
+        let names = format!("{name}.points");
+        self.variant(&mut points, &names, fingerprint(&shader.flows), &[], &code);
+        let points = self.table(&names, points, SymbolScope::Compilation);
         let mut whole = Table::default();
         whole.bytes.extend(VERSION.to_le_bytes());
         let target = Target::ALL.iter().position(|&own| own == self.target);
@@ -188,12 +175,47 @@ impl Writer {
         whole.bytes.extend(target.to_le_bytes());
         whole.list(bytecode, shader.bytecode.len());
         whole.list(variants, count);
+        whole.address(points);
         self.table(
             &format!("adumbra_object_{name}"),
             whole,
             SymbolScope::Dynamic,
         );
         Some(())
+    }
+
+    /// Adds a variant, whose parts have names that begin so.
+    fn variant(
+        &mut self,
+        to: &mut Table,
+        names: &str,
+        fingerprint: u64,
+        uniform: &[bool],
+        code: &Code,
+    ) {
+        let at = self
+            .file
+            .append_section_data(self.text, &code.bytes, CODE_ALIGN);
+        let bytes = code.bytes.len() as u64;
+        let whole = format!("{names}.code");
+        let whole = self.symbol(&whole, SymbolKind::Text, self.text, at, 0);
+        let mut entries = Vec::new();
+        for (number, kernel) in code.kernels.iter().enumerate() {
+            entries.extend(kernel.map_or(NONE, |own| own.start as u32).to_le_bytes());
+            if let Some(Extent { start, end, .. }) = *kernel {
+                let (begin, size) = (at + start as u64, (end - start) as u64);
+                let kernel = format!("{names}.kernel{number}");
+                self.symbol(&kernel, SymbolKind::Text, self.text, begin, size);
+            }
+        }
+        let flags: Vec<u8> = uniform.iter().copied().map(u8::from).collect();
+        let words = self.constant(&format!("{names}.uniform"), &flags);
+        let entries = self.constant(&format!("{names}.entries"), &entries);
+        to.number(fingerprint);
+        to.list(words, uniform.len());
+        to.address(whole);
+        to.number(bytes);
+        to.list(entries, code.kernels.len());
     }
 
     /// Bytes that say their own address to nobody.

@@ -18,8 +18,8 @@ const MIN_ROWS: usize = 2;
 /// A piece of a function: positions, the last of which may be what control goes by.
 type Span = Range<u32>;
 
-/// The flows of a program: of each function that has anything to be code.
-pub(super) fn flows(program: &Bytecode) -> Vec<Flow> {
+/// What a native backend is given for single points: the flow of each function that has anything to be code.
+pub fn flows(program: &Bytecode) -> Vec<Flow> {
     let blocks = Blocks::new(program, &[]);
     let mut spans = Vec::new();
     let mut flows = Vec::new();

@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 pub(crate) use adopt::Adopted;
 pub use float_mode::FloatMode;
+pub use flow::flows;
 pub use park::Parked;
 
 /// How far an evaluation came.
@@ -79,7 +80,7 @@ impl PointMachine {
         limits: Limits,
         native: &dyn Translator,
     ) -> PointMachine {
-        let kernels = native.translate_points(&|| flow::flows(&program));
+        let kernels = native.translate_points(&|| flows(&program));
         PointMachine::at_level(program, limits, Level::best(), kernels)
     }
 
