@@ -17,7 +17,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Options::default()
     };
     let sources = Sources::new(SHADER, fs::read_to_string(SHADER)?);
-    let program = Compiler::new(layout).with_options(options).compile(&sources)?;
+    let program = Compiler::new(layout)
+        .with_options(options)
+        .compile(&sources)?;
 
     let [arch, system] = ["CARGO_CFG_TARGET_ARCH", "CARGO_CFG_TARGET_OS"].map(env::var);
     let name = format!("{}-{}", arch?, system?);

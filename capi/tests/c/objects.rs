@@ -2,8 +2,9 @@
 
 use crate::compilers::{Language, Library, compiler, link, project, room, scratch};
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, GlobalsLayout, Host, Instance, ObjectFile,
-    ObjectShader, Options, Part, Platform, Program, SampleRequest, Sampled, Sources, Tier, Type,
+    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Engine, Evaluator, Globals, GlobalsLayout,
+    Host, Instance, Limits, ObjectFile, ObjectShader, Options, Part, Platform, Program,
+    SampleRequest, Sampled, Sources, Tier, Type,
 };
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -214,6 +215,18 @@ fn linked_code_is_what_runs() {
         native.code_bytes
     };
     assert_eq!(made(&[]), 0, "all was compiled before");
+    let instance = Instance::new(&linked);
+    let mut one = Evaluator::with(&instance, Engine::Native, Limits::default()).unwrap();
+    let mut globals = Globals::new(linked.globals());
+    let uv = ([0.0, 0.25], [1.0 / POINTS as f32, 0.0], [0.0, 0.01]);
+    globals.set("uv", uv.0, uv.1, uv.2).unwrap();
+    globals.set("time", 0.5_f32, 0.0, 0.0).unwrap();
+    let mut compiled = Evaluator::new(&Instance::new(&program));
+    one.evaluate(&globals, &mut Footprint);
+    compiled.evaluate(&globals, &mut Footprint);
+    assert_eq!(one.words(), compiled.words());
+    let native = one.stats().native.expect("it is native");
+    assert_eq!(native.code_bytes, 0, "single points were, too");
     // The object has no code for this set.
     assert!(made(&["time"]) > 0);
 }

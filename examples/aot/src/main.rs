@@ -1,8 +1,8 @@
 //! A host of a shader that was compiled ahead of time. It makes no machine code, and says of how much it found.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Globals, Evaluator, Instance, NoTextures, ObjectShader, Part,
-    Program, Engine, Limits, Tier,
+    BatchEvaluator, BatchGlobals, BatchSetup, Engine, Evaluator, Globals, Instance, Limits,
+    NoTextures, ObjectShader, Part, Program, Tier,
 };
 use std::error::Error;
 
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut heights = vec![0.0_f32; POINTS];
     batch.copy("height", Part::Value, 0, &mut heights, 1)?;
 
-    let mut one = Evaluator::with(&instance, Engine::Point, Limits::default())?;
+    let mut one = Evaluator::with(&instance, Engine::Native, Limits::default())?;
     let mut at = Globals::new(program.globals());
     at.set("time", 0.5_f32, 0.0, 0.0)?;
     for (&u, &height) in u.iter().zip(&heights) {
@@ -40,8 +40,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(one.get::<f32>("height")?.value.to_bits(), height.to_bits());
     }
 
-    let native = batch.stats().native.ok_or("the processor has no machine code")?;
+    let native = batch
+        .stats()
+        .native
+        .ok_or("the processor has no machine code")?;
     assert_eq!(native.code_bytes, 0, "all was compiled before");
-    println!("{POINTS} points, {} bytes of code, height of the last {}", native.linked_bytes, heights[POINTS - 1]);
+    println!(
+        "{POINTS} points, {} bytes of code, height of the last {}",
+        native.linked_bytes,
+        heights[POINTS - 1]
+    );
     Ok(())
 }
