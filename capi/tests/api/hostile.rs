@@ -44,6 +44,7 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_program_stats(h, h);
         adumbra_program_save(h, o, n, o);
         adumbra_program_load(o, n, h, o);
+        adumbra_program_from_object(h, h, o);
         adumbra_instance_new(h, h);
         adumbra_instance_set(h, t, n, o, n);
         adumbra_evaluator_new(h, o, h);
