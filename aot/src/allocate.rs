@@ -192,6 +192,7 @@ impl Finder {
 mod tests {
     use super::*;
     use crate::compute::To;
+    use crate::graph::Detour;
 
     /// Whether no two values that are wanted at once share a place.
     fn check(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
@@ -216,6 +217,21 @@ mod tests {
                 }
             }
         }
+        // A vector of what may need a rare way is written while all that the way is given, and all of later vectors, may still be read.
+        for (id, &node) in (0..).zip(&graph.nodes) {
+            if last[id as usize] == NEVER || node.code != Code::Rare {
+                continue;
+            }
+            graph.each_operand(node, |operand| {
+                for (to, from) in
+                    (0..flight).flat_map(|to| (to..flight).map(move |from| (to, from)))
+                {
+                    let place = places.at(operand, from);
+                    let is_apart = place == Place::Nowhere || place != places.at(id, to);
+                    assert!(is_apart, "{operand} and {id}");
+                }
+            });
+        }
         places
     }
 
@@ -239,6 +255,51 @@ mod tests {
         let mut stores: Vec<Store> = stores.collect();
         stores.sort_by_key(|store| store.behind);
         (graph, stores)
+    }
+
+    /// Words that change places, each stored behind where the other was read, among values that need rare ways.
+    fn rare(width: u32) -> (Graph, Vec<Store>) {
+        let mut graph = Graph::default();
+        let planes: Vec<Id> = (0..width)
+            .map(|word| graph.push(Code::Plane, word, 0, 0))
+            .collect();
+        let mut last = planes[0];
+        for (i, &plane) in planes.iter().enumerate() {
+            let mask = graph.push(Code::Lt, last, plane, 0);
+            let usual = graph.push(Code::Sqrt, plane, 0, 0);
+            let inputs = vec![plane, last, planes[(i * 5 + 1) % planes.len()]];
+            graph.detours.push(Detour { routine: 0, inputs });
+            last = graph.push(Code::Rare, mask, usual, graph.detours.len() as Id - 1);
+        }
+        let swapped = planes
+            .iter()
+            .rev()
+            .zip(0..width)
+            .map(|(&value, word)| Store {
+                behind: value.max(planes[word as usize]),
+                to: To::Word(word),
+                value,
+            });
+        let end = Store {
+            behind: last,
+            to: To::Word(width),
+            value: last,
+        };
+        let mut stores: Vec<Store> = swapped.chain([end]).collect();
+        stores.sort_by_key(|store| store.behind);
+        (graph, stores)
+    }
+
+    #[test]
+    fn results_of_rare_ways_stand_apart_from_what_these_are_given() {
+        for width in [1, 2, 5, 13, 40] {
+            let (graph, stores) = rare(width);
+            for flight in [1, 2, 4] {
+                for registers in [1, 3, 14] {
+                    check(&graph, &stores, flight, registers);
+                }
+            }
+        }
     }
 
     #[test]
