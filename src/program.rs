@@ -259,7 +259,7 @@ impl Program {
     }
 
     /// For each piece of machine code that evaluators made of it so far, a line by which `perf report` knows it: address, bytes, and a name, `SHADER::kernelN` for the kernel that
-    /// [`assembly`](Program::assembly) gives that number where no globals are uniform. Empty if there is none.
+    /// [`assembly`](Program::assembly) gives that number where no globals are uniform, and `SHADER::entryN` for where the code of single points is entered. Empty if there is none.
     ///
     /// A host that is asked to be profiled appends it to `/tmp/perf-PID.map`, where PID is its process.
     ///

@@ -30,10 +30,10 @@ pub(crate) fn pieces(code: &Code, at: usize) -> Vec<Piece> {
         });
     }
     // What kernels share stands behind all.
-    if !pieces.is_empty() && last < code.data {
+    if !pieces.is_empty() && last < code.end {
         pieces.push(Piece {
             start: at + last,
-            bytes: code.data - last,
+            bytes: code.end - last,
             kernel: None,
         });
     }

@@ -297,7 +297,7 @@ fn machine_code_that_ran_is_named_for_perf() {
         assert_eq!(map.is_some(), named, "{path}");
         if let Some(map) = map {
             std::fs::remove_file(&path).unwrap();
-            assert!(map.lines().next().unwrap().ends_with("::kernel0"), "{map}");
+            assert!(map.lines().next().unwrap().ends_with("::entry0"), "{map}");
         }
     }
 }
