@@ -126,7 +126,7 @@ pub struct Flow {
     pub pieces: Vec<Piece>,
     /// For each piece a bit for each slot: whether somebody reads behind it what the slot holds there. Nothing if all may be read.
     pub live: Option<Vec<u64>>,
-    /// Where control comes in.
+    /// Where control comes in, in the order of the pieces.
     pub entries: Vec<Entry>,
 }
 

@@ -40,8 +40,11 @@ impl<M: Machine> Emitter<M> {
         };
         let mut entries = vec![0; flow.entries.len()];
         for (tree, body) in trees.iter().zip(&mut bodies) {
-            let of_piece = flow.entries.iter().position(|entry| entry.piece == tree.at);
-            if let Some(entry) = of_piece {
+            // They stand in order.
+            let entry = flow
+                .entries
+                .binary_search_by_key(&tree.at, |entry| entry.piece);
+            if let Ok(entry) = entry {
                 entries[entry] = self.machine.enter_flow(way.size);
             }
             self.machine.bind(places[tree.at as usize]);

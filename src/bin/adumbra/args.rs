@@ -298,7 +298,7 @@ pub enum EngineName {
     Point,
     /// Interprets bytecode for many points at once
     Batch,
-    /// Machine code for many points at once
+    /// Machine code, for one point or many
     Native,
     /// The best one there is
     Auto,
