@@ -3,7 +3,8 @@
 //! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
 
 use crate::emit::Code;
-use crate::trial::{EXIT, PACK_BYTES, Planes, RUNS, STEPS, Trial};
+use crate::trial::region::{self, Loop};
+use crate::trial::{EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS, Trial};
 use adumbra_vm::native::Run;
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -65,7 +66,7 @@ impl Emulator {
         let mut input = Vec::new();
         for (trial, code) in jobs {
             let planes = trial.planes.iter().map(|plane| &plane[..]);
-            push_job(&mut input, code, planes, &RUNS);
+            push_job(&mut input, code, planes, &RUNS, None);
         }
         let mut words = self.answer(&input).into_iter();
         let mut plane = |_| std::array::from_fn(|_| words.next().expect("all planes came back"));
@@ -74,12 +75,29 @@ impl Emulator {
             .collect()
     }
 
+    /// The same of a loop.
+    pub(crate) fn run_loop(&self, trial: &Loop, code: &Code) -> Planes {
+        let mut input = Vec::new();
+        let planes = trial.planes.iter().map(|plane| &plane[..]);
+        push_job(&mut input, code, planes, &region::ALL, Some(region::WORDS));
+        let words = self.answer(&input);
+        let planes = words.chunks(POINTS);
+        let plane = |words: &[u32]| words.try_into().expect("planes are whole");
+        planes.map(plane).collect()
+    }
+
     /// The same of code for one point, which has run at one after the other.
     pub(crate) fn run_alone(&self, jobs: &[(&Trial, Code)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
             let files = trial.files();
-            push_job(&mut input, code, files.iter().map(|file| &file[..]), &[]);
+            push_job(
+                &mut input,
+                code,
+                files.iter().map(|file| &file[..]),
+                &[],
+                None,
+            );
         }
         let mut words = self.answer(&input).into_iter();
         let mut file = |trial: &Trial| {
@@ -112,12 +130,14 @@ impl Emulator {
     }
 }
 
-/// Writes a job as the program reads it. Without runs, each plane is the register file of a point, and its globals.
+/// Writes a job as the program reads it. Without runs, each plane is the register file of a point, and its globals. `points` are those planes of a region
+/// that what it is told of points begins with.
 fn push_job<'p>(
     input: &mut Vec<u8>,
     code: &Code,
     planes: impl Iterator<Item = &'p [u32]> + Clone,
     runs: &[Run],
+    points: Option<usize>,
 ) {
     let entry = code.kernels[0].expect("stretches have code").start as u32;
     let plane_words = planes.clone().next().map_or(0, <[u32]>::len);
@@ -130,6 +150,8 @@ fn push_job<'p>(
         PACK_BYTES as u32,
         STEPS as u32,
         EXIT,
+        // Words stand before them.
+        points.unwrap_or(0) as u32,
     ];
     let push = |input: &mut Vec<u8>, words: &[u32]| {
         let bytes = words.iter().flat_map(|word| word.to_le_bytes());

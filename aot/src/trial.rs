@@ -1,5 +1,9 @@
-//! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that.
+//! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that. A loop is
+//! in [`region`].
 
+pub(crate) mod region;
+
+use crate::compute::words;
 use crate::emit::{Code, compile_flows_with, compile_with};
 use crate::machine::Machine;
 use crate::memory::{place, place_points};
@@ -9,7 +13,8 @@ use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_vm::FloatMode;
 use adumbra_vm::native::{
-    CALLEES, Computed, Entry, Flow, Home, Piece, Ref, Run, Stretch, Then, Unit, Value, Way, What,
+    CALLEES, Computed, Entry, Flow, Home, Piece, Points, Ref, Run, Stretch, Then, Unit, Value, Way,
+    What,
 };
 
 /// Points of each plane: four packs.
@@ -34,7 +39,7 @@ pub(crate) struct Trial {
     pub(crate) planes: Planes,
 }
 
-/// Steps that a point has left, of which rows take none.
+/// Steps that a point has left, of which rows take none; turns of loops that packs may take.
 pub(crate) const STEPS: u64 = 5;
 /// The exit of a flow.
 pub(crate) const EXIT: u32 = 0x1_2345;
@@ -46,6 +51,42 @@ fn runs(point: usize) -> bool {
         let start = run.start as usize;
         (start..start + run.packs as usize * PACK_BYTES).contains(&byte)
     })
+}
+
+/// What planes hold when this processor has run a kernel, alone in its code. Of a region, the planes from a number on are for what [`Points`] points at: who runs,
+/// steps, then the set of each way.
+fn run(code: &Code, planes: &Planes, runs: &[Run], points: Option<usize>) -> Planes {
+    let mut planes = planes.clone();
+    let kernels = place(code).expect("there is memory for code");
+    let pointers = planes.iter_mut().map(|plane| plane.as_mut_ptr());
+    let pointers: Vec<*mut u32> = pointers.collect();
+    let refs: Vec<Ref> = pointers.iter().map(|&plane| Ref::to_plane(plane)).collect();
+    let mut points = points.map(|first| Points {
+        active: pointers[first].cast(),
+        steps: pointers[first + 1],
+        ways: pointers[first + 2].cast(),
+        stride: size_of::<[u32; POINTS]>() / size_of::<u16>(),
+        turns: STEPS,
+    });
+    let told: *mut Points = match &mut points {
+        Some(points) => points,
+        None => std::ptr::null_mut(),
+    };
+    let mode = FloatMode::enter();
+    let kernel = kernels.entries[0].expect("there is code");
+    // SAFETY: there is a reference for each word, all planes have the packs of the runs, and a region has a plane for each set and number, one behind the other.
+    unsafe {
+        kernel(
+            refs.as_ptr(),
+            runs.as_ptr(),
+            runs.len(),
+            PACK_BYTES,
+            told,
+            &CALLEES,
+        )
+    };
+    drop(mode);
+    planes
 }
 
 /// Numbers at which something happens, and any others.
@@ -249,26 +290,7 @@ impl Trial {
 
     /// What the words hold when code of this processor, one kernel, has run.
     pub(crate) fn run(&self, code: &Code) -> Planes {
-        let mut planes = self.planes.clone();
-        let kernels = place(code).expect("there is memory for code");
-        let refs: Vec<Ref> = (planes.iter_mut())
-            .map(|plane| Ref::to_plane(plane.as_mut_ptr()))
-            .collect();
-        let mode = FloatMode::enter();
-        let kernel = kernels.entries[0].expect("there is code");
-        // SAFETY: there is a reference for each word, and all planes have the packs of the runs.
-        unsafe {
-            kernel(
-                refs.as_ptr(),
-                RUNS.as_ptr(),
-                RUNS.len(),
-                PACK_BYTES,
-                std::ptr::null_mut(),
-                &CALLEES,
-            )
-        };
-        drop(mode);
-        planes
+        run(code, &self.planes, &RUNS, None)
     }
 
     /// Compares what the words hold behind the stretch with its rows, one point after the other.
@@ -276,22 +298,22 @@ impl Trial {
     /// # Errors
     /// What is not the same.
     pub(crate) fn judge(&self, found: &Planes) -> Result<(), String> {
-        let words = self.stretch.words.len();
-        let mut written: Vec<Option<&Computed>> = vec![None; words];
+        let count = self.stretch.words.len();
+        let mut written: Vec<Option<&Computed>> = vec![None; count];
         for row in &self.stretch.rows {
-            for word in words_of(&row.result) {
+            for word in words(&row.result) {
                 written[word as usize] = Some(row);
             }
         }
-        let mut is_stored = vec![false; words];
+        let mut is_stored = vec![false; count];
         for &word in &self.stretch.stored {
             is_stored[word as usize] = true;
         }
-        let mut floats = vec![false; words];
+        let mut floats = vec![false; count];
         for point in 0..POINTS {
             let mut expected: Vec<u32> = self.planes.iter().map(|plane| plane[point]).collect();
             if runs(point) {
-                self.compute(&mut expected, &mut floats);
+                compute(&self.stretch.rows, &mut expected, &mut floats);
             }
             for (word, &expected) in expected.iter().enumerate() {
                 let row = written[word].filter(|_| runs(point));
@@ -323,59 +345,54 @@ impl Trial {
             return format!("{begin}, although nothing writes it");
         };
         let operands = &row.operands[..row.what.arity()];
-        let inputs = operands.iter().flat_map(words_of);
+        let inputs = operands.iter().flat_map(words);
         let inputs: Vec<f32> = inputs
             .map(|word| f32::from_bits(self.planes[word as usize][point]))
             .collect();
         format!("{begin}, of {row:?}; before the stretch its operands hold {inputs:?}")
     }
+}
 
-    /// Runs the rows at one point. Notes which words become floats, whose NaNs may be any.
-    fn compute(&self, words: &mut [u32], floats: &mut [bool]) {
-        for row in &self.stretch.rows {
-            let operands = &row.operands[..row.what.arity()];
-            let first = operands[0].value as usize;
-            let (value, is_float) = match row.what {
-                What::Copy => (words[first], floats[first]),
-                What::ReadShadow => {
-                    let shadow = read_shadow(f32::from_bits(words[first]));
-                    (shadow.to_bits(), true)
-                }
-                What::Row(op) => {
-                    let bits: Vec<u32> = operands.iter().map(|v| words[v.value as usize]).collect();
-                    (op.value(&bits), matches!(op.info().result, Kind::Float))
-                }
+/// Runs the rows at one point. Notes which words become floats, whose NaNs may be any.
+fn compute(rows: &[Computed], words: &mut [u32], floats: &mut [bool]) {
+    for row in rows {
+        let operands = &row.operands[..row.what.arity()];
+        let first = operands[0].value as usize;
+        let (value, is_float) = match row.what {
+            What::Copy => (words[first], floats[first]),
+            What::ReadShadow => {
+                let shadow = read_shadow(f32::from_bits(words[first]));
+                (shadow.to_bits(), true)
+            }
+            What::Row(op) => {
+                let bits: Vec<u32> = operands.iter().map(|v| words[v.value as usize]).collect();
+                (op.value(&bits), matches!(op.info().result, Kind::Float))
+            }
+        };
+        let shadows = [0, 1].map(|direction| {
+            let (What::Row(op), Some(_)) = (row.what, row.result.shadows[direction]) else {
+                return 0;
             };
-            let shadows = [0, 1].map(|direction| {
-                let (What::Row(op), Some(_)) = (row.what, row.result.shadows[direction]) else {
-                    return 0;
-                };
-                let kinds = op.info().operands;
-                let numbers = operands.iter().zip(kinds);
-                let numbers =
-                    numbers.map(|(v, &kind)| operand_float(kind, words[v.value as usize]));
-                let numbers: Vec<f32> = numbers.collect();
-                let shadow = |word: u32| f32::from_bits(words[word as usize]);
-                let shadows = operands.iter().map(|v| v.shadows[direction].map(shadow));
-                let shadows: Vec<Option<f32>> = shadows.collect();
-                op.tangent(&numbers, f32::from_bits(value), &shadows)
-                    .to_bits()
-            });
-            (
-                words[row.result.value as usize],
-                floats[row.result.value as usize],
-            ) = (value, is_float);
-            for (word, shadow) in row.result.shadows.into_iter().zip(shadows) {
-                if let Some(word) = word {
-                    (words[word as usize], floats[word as usize]) = (shadow, true);
-                }
+            let kinds = op.info().operands;
+            let numbers = operands.iter().zip(kinds);
+            let numbers = numbers.map(|(v, &kind)| operand_float(kind, words[v.value as usize]));
+            let numbers: Vec<f32> = numbers.collect();
+            let shadow = |word: u32| f32::from_bits(words[word as usize]);
+            let shadows = operands.iter().map(|v| v.shadows[direction].map(shadow));
+            let shadows: Vec<Option<f32>> = shadows.collect();
+            op.tangent(&numbers, f32::from_bits(value), &shadows)
+                .to_bits()
+        });
+        (
+            words[row.result.value as usize],
+            floats[row.result.value as usize],
+        ) = (value, is_float);
+        for (word, shadow) in row.result.shadows.into_iter().zip(shadows) {
+            if let Some(word) = word {
+                (words[word as usize], floats[word as usize]) = (shadow, true);
             }
         }
     }
-}
-
-fn words_of(value: &Value) -> impl Iterator<Item = u32> + use<> {
-    std::iter::once(value.value).chain(value.shadows.into_iter().flatten())
 }
 
 /// Every row of the op table: with shadows and without, with operands in planes, cells and constants.

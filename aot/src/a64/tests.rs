@@ -1,9 +1,10 @@
-//! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any; run by an emulator where the host has
+//! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any, and so does a loop; run by an emulator where the host has
 //! one, and by the processor where it is one. Where there is neither, the bytes of a few kernels are what they were when they were run.
 
 use super::A64;
 use crate::emit::Code;
 use crate::emulator::Emulator;
+use crate::trial::region::Loop;
 use crate::trial::{Trial, rows};
 use adumbra_ir::ops::Op;
 use adumbra_vm::native::What;
@@ -93,6 +94,20 @@ fn what_is_further_than_an_instruction_reaches_is_found() {
     if let Some(emulator) = Emulator::new() {
         assert_same(&emulator, &[trial], super::REGISTERS, As::Packs);
         assert_same(&emulator, &[Trial::far()], super::REGISTERS, As::Points);
+    }
+}
+
+#[test]
+fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
+    let Some(emulator) = Emulator::new() else {
+        return;
+    };
+    let trial = Loop::new();
+    for registers in REGISTERS {
+        let code = trial.code::<A64>(registers);
+        if let Err(difference) = trial.judge(&emulator.run_loop(&trial, &code)) {
+            panic!("with {registers} registers {difference}");
+        }
     }
 }
 

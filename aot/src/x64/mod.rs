@@ -102,5 +102,5 @@ impl<const LANES: usize> Vectors<LANES> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests;

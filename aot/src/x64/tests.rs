@@ -1,6 +1,7 @@
-//! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any.
+//! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any; so does a loop.
 
 use super::{Point, X64};
+use crate::trial::region::Loop;
 use crate::trial::{Trial, rows};
 
 /// Few registers leave most values in the frame.
@@ -26,6 +27,17 @@ fn rows_as_code_of_one_point_give_the_same() {
             if let Err(difference) = trial.judge(&trial.run_alone(&code)) {
                 panic!("with {registers} registers {difference}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
+    let trial = Loop::new();
+    for registers in REGISTERS {
+        let code = trial.code::<X64>(registers);
+        if let Err(difference) = trial.judge(&trial.run(&code)) {
+            panic!("with {registers} registers {difference}");
         }
     }
 }

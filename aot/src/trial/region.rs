@@ -1,0 +1,271 @@
+//! A loop on trial: points that leave it by two exits, or are left when their turns are at an end, through an arm that others skip, beside points that do not run. What its code leaves in
+//! planes and tells of points is held against its rows, one point after the other.
+
+use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
+use crate::emit::{Code, compile_with};
+use crate::machine::Machine;
+use adumbra_ir::ops::row::Kind;
+use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_vm::native::{
+    Block, Computed, End, Home, Question, Region, Run, Unit, Value, Way, What,
+};
+
+/// All points, in one run.
+pub(crate) const ALL: [Run; 1] = [Run {
+    start: 0,
+    packs: (POINTS * 4 / PACK_BYTES) as u32,
+}];
+
+/// The words of the loop.
+const TURN: u32 = 0;
+const LAST: u32 = 1;
+const SUM: Value = Value {
+    value: 2,
+    shadows: [Some(3), None],
+};
+const STEP: Value = Value {
+    value: 4,
+    shadows: [Some(5), None],
+};
+const OWN: u32 = 6;
+const SCALE: u32 = 7;
+const ONE: u32 = 8;
+const FEW: u32 = 9;
+const MANY: u32 = 10;
+pub(crate) const WORDS: usize = 11;
+/// Who runs, steps, and the sets of ways stand behind.
+const EXITS: u32 = 2;
+
+/// A loop, and what its words and sets hold before.
+pub(crate) struct Loop {
+    unit: Unit,
+    pub(crate) planes: Planes,
+}
+
+fn plain(word: u32) -> Value {
+    Value {
+        value: word,
+        shadows: [None; 2],
+    }
+}
+
+fn row(op: Op, result: Value, operands: &[Value]) -> Computed {
+    let mut all = [Value::default(); MAX_OPERANDS];
+    all[..operands.len()].copy_from_slice(operands);
+    Computed {
+        what: What::Row(op),
+        result,
+        operands: all,
+        position: 0,
+    }
+}
+
+/// Where those go for whom a is less than b, and where the others.
+fn if_less(a: u32, b: u32, next: Way, target: Way) -> End {
+    let mut operands = [Value::default(); MAX_OPERANDS];
+    (operands[0], operands[1]) = (plain(a), plain(b));
+    End::Branch {
+        question: Question {
+            test: Some(Op::FLt),
+            operands,
+        },
+        when: true,
+        target,
+        next,
+    }
+}
+
+fn block(rows: Vec<Computed>, stored: &[u32], steps: u32, end: End) -> Block {
+    Block {
+        rows,
+        stored: stored.iter().map(|&word| (word, true)).collect(),
+        steps,
+        end,
+        position: 0,
+    }
+}
+
+/// Turns go on while there are any left and the sum is not too great; small sums take an arm of their own, which has a word for itself.
+fn region() -> Region {
+    let (turn, one, own) = (plain(TURN), plain(ONE), plain(OWN));
+    let sum = [SUM.value, 3];
+    let arm = vec![
+        row(Op::Mul, SUM, &[SUM, plain(SCALE)]),
+        row(Op::Sin, own, &[plain(SUM.value)]),
+        row(Op::Add, own, &[own, one]),
+        row(Op::Add, SUM, &[SUM, STEP]),
+        row(Op::Mul, own, &[own, own]),
+        row(Op::Add, SUM, &[SUM, own]),
+    ];
+    let blocks = vec![
+        block(
+            Vec::new(),
+            &[],
+            0,
+            if_less(TURN, LAST, Way::Block(1), Way::Exit(0)),
+        ),
+        block(
+            vec![row(Op::Add, SUM, &[SUM, STEP])],
+            &sum,
+            0,
+            if_less(SUM.value, FEW, Way::Block(2), Way::Block(3)),
+        ),
+        block(arm, &sum, 2, End::Jump(Way::Block(3))),
+        block(
+            vec![row(Op::Add, turn, &[turn, one])],
+            &[TURN],
+            0,
+            if_less(MANY, SUM.value, Way::Exit(1), Way::Block(4)),
+        ),
+        block(vec![row(Op::Sqrt, SUM, &[SUM])], &sum, 1, End::Loop(0)),
+    ];
+    let mut words = vec![Home::Plane; WORDS];
+    words[SCALE as usize] = Home::Cell;
+    for (word, constant) in [(ONE, 1.0_f32), (FEW, 1.5), (MANY, 4.0)] {
+        words[word as usize] = Home::Constant(constant.to_bits());
+    }
+    Region {
+        words,
+        blocks,
+        exits: EXITS,
+    }
+}
+
+impl Loop {
+    /// The loop at random points.
+    pub(crate) fn new() -> Loop {
+        let region = region();
+        let mut state = 3;
+        let mut planes = vec![[0; POINTS]; WORDS + 2 + EXITS as usize + region.blocks.len()];
+        let mut random = |below: u32| word(&mut state, Kind::Word) % below;
+        for point in 0..POINTS {
+            planes[LAST as usize][point] = (random(9) as f32).to_bits();
+            for word in [SUM.value, STEP.value] {
+                planes[word as usize][point] = (random(3000) as f32 / 1000.0).to_bits();
+                planes[word as usize + 1][point] = (random(3000) as f32 / 1000.0 - 1.5).to_bits();
+            }
+            planes[OWN as usize][point] = 0x1234_5678;
+            planes[SCALE as usize][point] = 0.4_f32.to_bits();
+            let runs = random(8) > 0;
+            // A word of a plane has two words of a set, and 32 points.
+            planes[WORDS][point / 32] |= u32::from(runs) << (point % 32);
+        }
+        // Whatever was told before is told anew.
+        planes[WORDS + 1].fill(u32::MAX);
+        planes[WORDS + 2..]
+            .iter_mut()
+            .for_each(|set| set[..POINTS / 32].fill(u32::MAX));
+        Loop {
+            unit: Unit::Region(region),
+            planes,
+        }
+    }
+
+    /// Its code, given so many registers.
+    pub(crate) fn code<M: Machine>(&self, registers: u8) -> Code {
+        let unit = std::slice::from_ref(&self.unit);
+        compile_with::<M>(unit, registers, None)
+            .expect("it is short")
+            .0
+    }
+
+    /// What its planes hold when this processor has run its code.
+    pub(crate) fn run(&self, code: &Code) -> Planes {
+        run(code, &self.planes, &ALL, Some(WORDS))
+    }
+
+    /// What its planes have to hold.
+    fn expected(&self) -> Planes {
+        let Unit::Region(region) = &self.unit else {
+            unreachable!("it is a loop");
+        };
+        let mut planes = self.planes.clone();
+        let active = planes[WORDS];
+        planes[WORDS + 2..]
+            .iter_mut()
+            .for_each(|set| set[..POINTS / 32].fill(0));
+        for point in 0..POINTS {
+            let mut words: Vec<u32> = planes[..WORDS].iter().map(|plane| plane[point]).collect();
+            for (word, home) in words.iter_mut().zip(&region.words) {
+                if let Home::Constant(bits) = home {
+                    *word = *bits;
+                }
+            }
+            let mut steps = 0;
+            if active[point / 32] >> (point % 32) & 1 == 1 {
+                let way = walk(region, &mut words, &mut steps);
+                let set = match way {
+                    Way::Exit(exit) => exit,
+                    Way::Block(block) => EXITS + block,
+                };
+                planes[WORDS + 2 + set as usize][point / 32] |= 1 << (point % 32);
+            }
+            for word in [TURN, SUM.value, 3] {
+                planes[word as usize][point] = words[word as usize];
+            }
+            planes[WORDS + 1][point] = steps;
+        }
+        planes
+    }
+
+    /// Compares what its code left.
+    ///
+    /// # Errors
+    /// What is not the same.
+    pub(crate) fn judge(&self, found: &Planes) -> Result<(), String> {
+        let expected = self.expected();
+        for way in [0, 1, EXITS] {
+            let set = expected[WORDS + 2 + way as usize];
+            assert!(
+                set.iter().any(|&points| points != 0),
+                "nobody goes way {way}"
+            );
+        }
+        for (plane, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            if let Some(word) = (0..POINTS).find(|&word| found[word] != expected[word]) {
+                let [found, expected] = [found[word], expected[word]];
+                return Err(format!(
+                    "plane {plane} has {found:#x} at {word} and not {expected:#x}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the loop at one point: how it is left.
+fn walk(region: &Region, words: &mut [u32], steps: &mut u32) -> Way {
+    let (mut at, mut turns) = (0, 0);
+    let mut floats = [false; WORDS];
+    loop {
+        let block = &region.blocks[at as usize];
+        compute(&block.rows, words, &mut floats);
+        *steps += block.steps;
+        let way = match block.end {
+            End::Jump(way) => way,
+            End::Loop(target) => {
+                *steps += 1;
+                turns += 1;
+                let way = Way::Block(target);
+                if turns == STEPS {
+                    return way;
+                }
+                way
+            }
+            End::Branch {
+                question: Question { test, operands },
+                when,
+                target,
+                next,
+            } => {
+                let bits = [0, 1].map(|i: usize| words[operands[i].value as usize]);
+                let truth = test.expect("each branch asks a row").value(&bits);
+                if (truth != 0) == when { next } else { target }
+            }
+        };
+        match way {
+            Way::Block(next) => at = next,
+            Way::Exit(_) => return way,
+        }
+    }
+}
