@@ -14,9 +14,9 @@ pub(crate) type Id = u32;
 pub(crate) enum Code {
     /// The bits `a`.
     Const,
-    /// The plane of word `a` of the stretch.
+    /// The plane of word `a` of the unit.
     Plane,
-    /// The cell of word `a` of the stretch.
+    /// The cell of word `a` of the unit.
     Cell,
     /// Slot `a` of the register file.
     Slot,

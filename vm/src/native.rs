@@ -201,7 +201,7 @@ pub enum Home {
     Global(u32),
 }
 
-/// A row of a stretch.
+/// A row of a unit.
 #[derive(Clone, Copy, Debug, Hash)]
 pub struct Computed {
     /// What is computed.
@@ -235,7 +235,7 @@ impl What {
     }
 }
 
-/// A value, and its shadows along x and y if it has them: words of the stretch.
+/// A value, and its shadows along x and y if it has them: words of the unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Value {
     /// The word of the value.
