@@ -25,6 +25,7 @@
 
 mod batch;
 mod batch_globals;
+mod batch_options;
 mod closure;
 mod closures;
 mod compiler;
@@ -47,6 +48,7 @@ mod version;
 
 pub use batch::*;
 pub use batch_globals::*;
+pub use batch_options::*;
 pub use closure::*;
 pub use closures::*;
 pub use compiler::*;

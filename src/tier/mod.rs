@@ -15,8 +15,8 @@ use serde::Serialize;
 
 /// Points of a program that are evaluated before it is compiled, if nothing else is said.
 ///
-/// Compiling a row takes about as long as interpreting it for so many points: until then the time spent is at most doubled, whatever comes after.
-/// That rows are many changes both alike; in a loop they are interpreted more often, and code pays earlier.
+/// Interpreting so many takes at least as long as compiling, be the shader short or long (10,000 to 40,000 points were measured to take as long where no row runs twice): so whatever
+/// comes after, compiling at most doubles the time spent. Where there are loops a point takes longer, and code comes later than it could.
 pub const HOT_POINTS: u64 = 1 << 15;
 
 /// Who computes the rows of a program, all else being the same: the results too, to the bit.

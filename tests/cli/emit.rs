@@ -95,6 +95,16 @@ fn stats_say_how_long_and_how_large() {
         assert!(bytes.is_some_and(|bytes| bytes > 0), "{whose}");
     }
     assert!(stats["bytecode_ops"].as_u64().unwrap() > 0);
+    assert!(stats["tier"].is_null() && stats["native"].is_null());
+    if adumbra::Tier::Native.is_available() {
+        let args = ["run", &file, "--json", "--stats", "--engine", "native"];
+        let ran = adumbra(args.into_iter().chain(SEEDS));
+        let stats = &json_of(&ran)["stats"];
+        assert_eq!(stats["tier"], "native");
+        assert!(stats["native"]["compile_us"].as_f64().unwrap() > 0.0);
+        assert!(stats["native"]["code_bytes"].as_u64().unwrap() > 0);
+        assert_eq!(stats["native"]["panicked"], 0);
+    }
     let args = ["check", &file, "--json", "--stats", "--globals", "hit"];
     let ran = adumbra(args.into_iter().chain(SEEDS));
     let line: Value = serde_json::from_str(&ran.stderr).unwrap();

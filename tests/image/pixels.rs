@@ -123,6 +123,32 @@ fn neither_threads_nor_engines_change_a_bit() {
     assert!(reference == one);
 }
 
+/// So many pixels that `auto`, the usual engine, compiles in their course.
+#[test]
+fn a_large_picture_has_the_same_bits_whoever_computed_its_rows_and_says_who() {
+    let text = "shader s(out color c) { float2 p = global_value<pixel>; c = color(sin(p.x * 0.1) * exp(p.y * 0.01), fwidth(p.x * p.y), p.x); }";
+    let of = |engine: &str| {
+        let args = format!("--size 301x300 --threads 8 --stats {engine}");
+        let (ran, file) = draw("large.exr", text, &args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let mut lines = ran.stderr.lines();
+        let line = lines.find(|line| line.starts_with("rows by"));
+        let rows = line.expect("it says who").to_owned();
+        (std::fs::read(file).expect("a picture"), rows)
+    };
+    let (expected, rows) = of("--engine batch");
+    assert!(rows.ends_with(" the interpreter"), "{rows}");
+    let (found, rows) = of("");
+    assert!(found == expected, "{rows}");
+    if adumbra::Tier::Native.is_available() {
+        let (found, rows) = of("--engine native");
+        assert!(
+            found == expected && rows.ends_with(" machine code"),
+            "{rows}"
+        );
+    }
+}
+
 #[test]
 fn a_row_a_column_and_a_pixel_are_pictures() {
     let text = "shader s(out float2 o) { o = global_value<pixel>; }";

@@ -18,6 +18,7 @@ const SUBJECTS: [&str; 15] = [
     "evaluator",
     "parked",
     "batch_globals",
+    "batch_options",
     "batch",
     "host",
 ];

@@ -177,8 +177,10 @@ fn tier(tier: Tier, native: Option<NativeStats>) -> String {
     let Some(native) = native else {
         return name.to_owned();
     };
-    let speedup = native.speedup;
-    let speedup = speedup.map(|ratio| format!(", machine code being {ratio:.2} times as fast"));
+    let speedup = native.speedup.map(|ratio| match tier {
+        Tier::Native => format!(", {ratio:.2} times as fast as the interpreter"),
+        _ => format!(", machine code being {ratio:.2} times as fast"),
+    });
     let troubles = [
         (native.refused, "no executable memory"),
         (native.panicked, "the compiler failed"),

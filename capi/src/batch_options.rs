@@ -1,0 +1,125 @@
+//! How batch evaluators are to be: who computes, and how many points at once.
+
+use crate::guard::{Result, guard};
+use crate::options::{AdumbraLimits, limits, one_of};
+use crate::pointer::{self, optional_name, out};
+use crate::prefixed::Prefixed;
+use crate::status::AdumbraStatus;
+use adumbra::{BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, SimdLevel, Tier, TierUp};
+use std::ffi::c_char;
+use std::mem::offset_of;
+
+/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraTier {
+    /// The batch interpreter: no time goes into compiling.
+    Interpreter = 0,
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
+    Native = 1,
+    /// The interpreter first, and machine code once the program has been evaluated at many points, if it is measured to be faster. Where there is no machine code,
+    /// the interpreter.
+    Auto = 2,
+}
+
+/// Who compiles a program that is evaluated by `ADUMBRA_TIER_AUTO`, and thereby when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AdumbraCompileWhen {
+    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It ends with the process, so a library that was loaded while the
+    /// process ran must not be unloaded once there was such an evaluator.
+    Background = 0,
+    /// The evaluator that finds that it is time, at once: its batch begins later.
+    AtOnce = 1,
+    /// Nobody.
+    Never = 2,
+}
+
+/// How a batch evaluator is to be. Zero everywhere is the usual.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraBatchOptions {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// The most points at once, up to 1024; 0 for what suits the program.
+    pub width: u32,
+    /// What bounds each point; may be NULL.
+    pub limits: *const AdumbraLimits,
+    /// `baseline`, `avx2` or `avx512`; NULL for what the environment names in `ADUMBRA_SIMD`, else the best.
+    pub simd: *const c_char,
+    /// Names of globals whose values are the same for all points of a call.
+    pub uniform: *const *const c_char,
+    /// How many these are.
+    pub uniform_count: usize,
+    /// An `AdumbraTier`.
+    pub tier: u32,
+    /// With `ADUMBRA_TIER_AUTO`: an `AdumbraCompileWhen`.
+    pub compile_when: u32,
+    /// With `ADUMBRA_TIER_AUTO`: the program is compiled once so many of its points were evaluated; 0 for the usual number.
+    pub compile_after: u64,
+}
+
+// SAFETY: numbers and pointers, of which zeros are some.
+unsafe impl Prefixed for AdumbraBatchOptions {
+    const FIRST: usize = offset_of!(AdumbraBatchOptions, tier);
+}
+
+/// # Safety
+/// Names and limits are the caller's, by the contract of the crate.
+pub(crate) unsafe fn setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
+    let width = options.width as usize;
+    if width > MAX_WIDTH {
+        return Err(AdumbraStatus::Size);
+    }
+    // SAFETY: as promised.
+    let (limits, simd, uniform) = unsafe {
+        let names = pointer::values(options.uniform, options.uniform_count)?.iter();
+        let names = names.map(|&name| Ok(pointer::name(name)?.to_owned()));
+        (
+            limits(options.limits)?,
+            optional_name(options.simd)?,
+            names.collect::<Result<_>>()?,
+        )
+    };
+    let named = |name| SimdLevel::from_name(name).ok_or(AdumbraStatus::Unavailable);
+    Ok(BatchSetup {
+        limits,
+        width: (width > 0).then_some(width),
+        simd: simd.map(named).transpose()?,
+        uniform,
+        tier: tier(options.tier)?,
+        tier_up: TierUp {
+            when: one_of(&WHEN, options.compile_when)?,
+            after: match options.compile_after {
+                0 => HOT_POINTS,
+                after => after,
+            },
+        },
+    })
+}
+
+/// In the order of [`AdumbraCompileWhen`].
+const WHEN: [CompileWhen; 3] = [
+    CompileWhen::Background,
+    CompileWhen::AtOnce,
+    CompileWhen::Never,
+];
+
+fn tier(number: u32) -> Result<Tier> {
+    one_of(&[Tier::Interpreter, Tier::Native, Tier::Auto], number)
+}
+
+/// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for
+/// `ADUMBRA_TIER_NATIVE` together with the instructions `baseline`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_tier_is_available(
+    tier: u32,
+    available: *mut u32,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let available = unsafe { out(available)? };
+        available.write(self::tier(tier)?.is_available().into());
+        Ok(())
+    })
+}
