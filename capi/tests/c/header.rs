@@ -4,7 +4,7 @@ use crate::compilers::{Language, compiler, room, scratch};
 use std::fs;
 
 /// The files with functions, in the order in which a reader of the header wants them.
-const SUBJECTS: [&str; 15] = [
+const SUBJECTS: [&str; 16] = [
     "version",
     "status",
     "layout",
