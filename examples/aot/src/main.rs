@@ -14,7 +14,7 @@ unsafe extern "C" {
 const POINTS: usize = 100;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let program = Program::from_object(&adumbra_object_ripple).map_err(|no| no.to_string())?;
+    let program = Program::from_object(&adumbra_object_ripple).map_err(|no| no.message)?;
     let instance = Instance::new(&program);
     let u: Vec<f32> = (0..POINTS).map(|i| i as f32 / POINTS as f32).collect();
 
