@@ -14,6 +14,7 @@ mod compute;
 mod emit;
 #[cfg(test)]
 mod emulator;
+mod entries;
 mod flow;
 mod graph;
 mod lane;

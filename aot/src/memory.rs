@@ -5,10 +5,12 @@
 //! interpreted then.
 
 use crate::emit::Code;
+use crate::entries;
+use crate::listing::Extent;
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
 use crate::perf::{Piece, pieces, write_lines};
 use crate::target::Target;
-use adumbra_vm::native::{Flow, Kernel, Kernels, PointKernel, PointKernels, Translator, Unit};
+use adumbra_vm::native::{Flow, Kernels, PointKernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::cache_control::synchronize_icache;
 use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
@@ -254,29 +256,22 @@ pub(crate) fn place_points(flows: &[Flow], code: &Code) -> Option<PointKernels> 
 }
 
 fn kernels(code: &Code, buffer: ExecutableBuffer) -> Kernels {
-    let entries = code.kernels.iter().map(|kernel| {
-        let at = buffer.ptr(AssemblyOffset(kernel.as_ref()?.start));
-        // SAFETY: a kernel begins there, which was written for that convention.
-        Some(unsafe { std::mem::transmute::<*const u8, Kernel>(at) })
-    });
-    Kernels {
-        entries: entries.collect(),
-        code: Arc::new(buffer),
-    }
+    let addresses = addresses(code, &buffer).into_iter();
+    // SAFETY: kernels of units begin there, which were written for this processor and its convention; the pages stay as long as the buffer.
+    unsafe { entries::kernels(addresses, Arc::new(buffer)) }
 }
 
 fn point_kernels(flows: &[Flow], code: &Code, buffer: ExecutableBuffer) -> PointKernels {
-    let entries = flows.iter().flat_map(|flow| &flow.entries);
-    let entries = entries.zip(&code.kernels).filter_map(|(entry, kernel)| {
-        let at = buffer.ptr(AssemblyOffset(kernel.as_ref()?.start));
-        // SAFETY: as above.
-        let kernel = unsafe { std::mem::transmute::<*const u8, PointKernel>(at) };
-        Some((*entry, kernel))
-    });
-    PointKernels {
-        entries: entries.collect(),
-        code: Arc::new(buffer),
-    }
+    let addresses = addresses(code, &buffer).into_iter();
+    // SAFETY: as above; kernels of these flows.
+    unsafe { entries::point_kernels(flows, addresses, Arc::new(buffer)) }
+}
+
+/// Where kernels begin.
+fn addresses(code: &Code, buffer: &ExecutableBuffer) -> Vec<Option<*const u8>> {
+    let kernels = code.kernels.iter();
+    let address = |own: Extent| buffer.ptr(AssemblyOffset(own.start));
+    kernels.map(|own| own.map(address)).collect()
 }
 
 /// Code in pages of its own; nothing if there are none.

@@ -5,8 +5,9 @@
 
 mod write;
 
+use crate::entries;
 use crate::target::Target;
-use adumbra_vm::native::{Flow, Kernel, Kernels, PointKernel, PointKernels};
+use adumbra_vm::native::{Flow, Kernels, PointKernels};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::slice;
@@ -96,30 +97,19 @@ impl LinkedKernels {
 
     /// Those of units.
     pub(crate) fn kernels(&self) -> Kernels {
-        let kernel = |at: usize| {
-            // SAFETY: a kernel begins there, which was written for that convention and this processor.
-            unsafe { std::mem::transmute::<*const u8, Kernel>(at as *const u8) }
-        };
-        Kernels {
-            entries: self.entries.iter().map(|at| at.map(kernel)).collect(),
-            // The code stays for as long as the process.
-            code: Arc::new(()),
-        }
+        // SAFETY: that they are for this processor was asked of who made this, and the code stays for as long as the process.
+        unsafe { entries::kernels(self.addresses(), Arc::new(())) }
     }
 
     /// Those of flows.
     pub(crate) fn point_kernels(&self, flows: &[Flow]) -> PointKernels {
-        let entries = flows.iter().flat_map(|flow| &flow.entries);
-        let entries = entries.zip(&self.entries).filter_map(|(entry, at)| {
-            // SAFETY: as above.
-            let kernel =
-                unsafe { std::mem::transmute::<*const u8, PointKernel>((*at)? as *const u8) };
-            Some((*entry, kernel))
-        });
-        PointKernels {
-            entries: entries.collect(),
-            code: Arc::new(()),
-        }
+        // SAFETY: as above.
+        unsafe { entries::point_kernels(flows, self.addresses(), Arc::new(())) }
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = Option<*const u8>> {
+        let entries = self.entries.iter();
+        entries.map(|entry| entry.map(|at| at as *const u8))
     }
 }
 
