@@ -130,6 +130,16 @@ impl A64 {
         dynasm!(self.asm; .arch aarch64; str x16, [sp, x17]);
     }
 
+    /// `x17` becomes 16 bits of each lane of a mask.
+    fn bits_of(&mut self, mask: Operand) {
+        let mask = self.register(mask, SCRATCH[1]);
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; xtn V(THIRD).H4, V(mask).S4
+            ; fmov x17, D(THIRD)
+        );
+    }
+
     /// Takes so many bytes from the stack, or gives them back.
     fn move_stack(&mut self, bytes: i32, is_down: bool) {
         let bytes = bytes as u32;
@@ -444,12 +454,10 @@ impl Machine for A64 {
     }
 
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
-        let mask = self.register(mask, SCRATCH[1]);
+        self.bits_of(mask);
         let none = self.label();
         dynasm!(self.asm
             ; .arch aarch64
-            ; xtn V(THIRD).H4, V(mask).S4
-            ; fmov x17, D(THIRD)
             ; cbz x17, =>none
             ; b =>to
             ; =>none
@@ -457,12 +465,10 @@ impl Machine for A64 {
     }
 
     fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {
-        let mask = self.register(mask, SCRATCH[1]);
+        self.bits_of(mask);
         let some = self.label();
         dynasm!(self.asm
             ; .arch aarch64
-            ; xtn V(THIRD).H4, V(mask).S4
-            ; fmov x17, D(THIRD)
             ; cbnz x17, =>some
             ; b =>to
             ; =>some
