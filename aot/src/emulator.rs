@@ -2,7 +2,7 @@
 //!
 //! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
 
-use crate::emit::Code;
+use crate::emit::Compiled;
 use crate::trial::region::{self, Loop};
 use crate::trial::{EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS, Trial};
 use adumbra_vm::native::Run;
@@ -62,7 +62,7 @@ impl Emulator {
     }
 
     /// What the words of each trial hold when its code, one kernel, has run.
-    pub(crate) fn run(&self, jobs: &[(&Trial, Code)]) -> Vec<Planes> {
+    pub(crate) fn run(&self, jobs: &[(&Trial, Compiled)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
             let planes = trial.planes.iter().map(|plane| &plane[..]);
@@ -76,7 +76,7 @@ impl Emulator {
     }
 
     /// The same of a loop.
-    pub(crate) fn run_loop(&self, trial: &Loop, code: &Code) -> Planes {
+    pub(crate) fn run_loop(&self, trial: &Loop, code: &Compiled) -> Planes {
         let mut input = Vec::new();
         let planes = trial.planes.iter().map(|plane| &plane[..]);
         push_job(&mut input, code, planes, &region::ALL, Some(region::WORDS));
@@ -87,7 +87,7 @@ impl Emulator {
     }
 
     /// The same of code for one point, which has run at one after the other.
-    pub(crate) fn run_alone(&self, jobs: &[(&Trial, Code)]) -> Vec<Planes> {
+    pub(crate) fn run_alone(&self, jobs: &[(&Trial, Compiled)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
             let files = trial.files();
@@ -134,7 +134,7 @@ impl Emulator {
 /// that what it is told of points begins with.
 fn push_job<'p>(
     input: &mut Vec<u8>,
-    code: &Code,
+    code: &Compiled,
     planes: impl Iterator<Item = &'p [u32]> + Clone,
     runs: &[Run],
     points: Option<usize>,

@@ -6,7 +6,7 @@
 use crate::compute::{Accesses, Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id, ONES};
 use crate::template::Templates;
-use adumbra_vm::native::{Flow, Home, Piece, Then, Way};
+use adumbra_vm::native::{Branch, Flow, Home, Piece, Then, Way};
 
 /// Nodes from which on a tree ends. Finding places takes time by the values that wait, and only few are worth to be kept from one end of a tree to the other.
 const TREE: usize = 512;
@@ -110,7 +110,7 @@ impl<'f> Grower<'f> {
         let mut sources = vec![0_usize; count];
         let mut is_root = vec![false; count];
         for (number, piece) in flow.pieces.iter().enumerate() {
-            for way in ways(&piece.then) {
+            for way in piece.then.ways() {
                 if let Way::Block(to) = way {
                     sources[to as usize] += 1;
                     is_root[to as usize] |= to as usize <= number;
@@ -229,12 +229,12 @@ impl<'f> Grower<'f> {
                 self.turn(Turn::Step(leave));
                 self.go(piece, *to);
             }
-            Then::Branch {
+            Then::Branch(Branch {
                 question,
                 when,
                 target,
                 next,
-            } => {
+            }) => {
                 let count = question.test.map_or(1, |op| op.arity());
                 for operand in &question.operands[..count] {
                     self.note(operand.value);
@@ -382,13 +382,4 @@ impl<'f> Grower<'f> {
         }
         Leave { stores, to }
     }
-}
-
-/// Where control goes behind a piece.
-fn ways(then: &Then) -> impl Iterator<Item = Way> + use<> {
-    let (first, second) = match *then {
-        Then::Go(way) | Then::Step { to: way, .. } => (way, None),
-        Then::Branch { target, next, .. } => (target, Some(next)),
-    };
-    std::iter::once(first).chain(second)
 }

@@ -14,7 +14,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 pub(crate) struct Pad {
     pub(crate) graph: Graph,
     /// The rare ways.
-    pub(crate) regions: Vec<Region>,
+    pub(crate) rare: Vec<Rare>,
     /// Whether the machine has instructions for conversions that saturate.
     saturates: bool,
     is_rare: bool,
@@ -29,59 +29,59 @@ impl Pad {
     }
 
     /// Takes away what was written, and the rare ways in it.
-    pub(crate) fn take(&mut self) -> (Graph, Vec<Region>) {
-        (self.graph.take(), std::mem::take(&mut self.regions))
+    pub(crate) fn take(&mut self) -> (Graph, Vec<Rare>) {
+        (self.graph.take(), std::mem::take(&mut self.rare))
     }
 }
 
 /// What is computed on a rare way alone.
 #[derive(Clone, Debug)]
-pub(crate) struct Region {
+pub(crate) struct Rare {
     pub(crate) nodes: Range<usize>,
     pub(crate) result: Id,
 }
 
 /// A node, and where it stands.
 #[derive(Clone, Copy)]
-struct Value<'p> {
+struct Noted<'p> {
     id: Id,
     pad: &'p RefCell<Pad>,
 }
 
 /// Floats.
 #[derive(Clone, Copy)]
-pub(crate) struct Floats<'p>(Value<'p>);
+pub(crate) struct Floats<'p>(Noted<'p>);
 /// Words.
 #[derive(Clone, Copy)]
-pub(crate) struct Words<'p>(Value<'p>);
+pub(crate) struct Words<'p>(Noted<'p>);
 /// Masks.
 #[derive(Clone, Copy)]
-pub(crate) struct Bools<'p>(Value<'p>);
+pub(crate) struct Bools<'p>(Noted<'p>);
 
-impl<'p> Value<'p> {
-    fn lit(self, bits: u32) -> Value<'p> {
-        Value {
+impl<'p> Noted<'p> {
+    fn lit(self, bits: u32) -> Noted<'p> {
+        Noted {
             id: self.pad.borrow_mut().graph.constant(bits),
             ..self
         }
     }
 
-    fn with(self, code: Code, a: Id, b: u32, c: u32) -> Value<'p> {
-        Value {
+    fn with(self, code: Code, a: Id, b: u32, c: u32) -> Noted<'p> {
+        Noted {
             id: self.pad.borrow_mut().graph.push(code, a, b, c),
             ..self
         }
     }
 
-    fn one(self, code: Code) -> Value<'p> {
+    fn one(self, code: Code) -> Noted<'p> {
         self.with(code, self.id, 0, 0)
     }
 
-    fn two(self, code: Code, other: Value<'p>) -> Value<'p> {
+    fn two(self, code: Code, other: Noted<'p>) -> Noted<'p> {
         self.with(code, self.id, other.id, 0)
     }
 
-    fn three(self, code: Code, b: Value<'p>, c: Value<'p>) -> Value<'p> {
+    fn three(self, code: Code, b: Noted<'p>, c: Noted<'p>) -> Noted<'p> {
         self.with(code, self.id, b.id, c.id)
     }
 
@@ -94,7 +94,7 @@ impl<'p> Value<'p> {
         (node.code == Code::Const).then_some(node.a)
     }
 
-    fn shift(self, [each, all]: [Code; 2], by: Value<'p>) -> Value<'p> {
+    fn shift(self, [each, all]: [Code; 2], by: Noted<'p>) -> Noted<'p> {
         match by.bits() {
             Some(by) => self.with(all, self.id, by & 31, 0),
             None => self.two(each, by.two(Code::And, by.lit(31))),
@@ -106,7 +106,7 @@ impl<'p> Words<'p> {
     /// A parameter.
     pub(crate) fn param(pad: &'p RefCell<Pad>, number: u32) -> Words<'p> {
         let id = pad.borrow_mut().graph.push(Code::Param, number, 0, 0);
-        Words(Value { id, pad })
+        Words(Noted { id, pad })
     }
 
     pub(crate) fn id(self) -> Id {
@@ -264,12 +264,12 @@ impl<'p> Lane for Floats<'p> {
         pad.is_rare = false;
         let end = pad.graph.len();
         pad.graph.forget_from(start);
-        pad.regions.push(Region {
+        pad.rare.push(Rare {
             nodes: start..end,
             result,
         });
-        let number = pad.regions.len() as u32 - 1;
-        Floats(Value {
+        let number = pad.rare.len() as u32 - 1;
+        Floats(Noted {
             id: pad.graph.push(Code::Rare, mask.0.id, fast.0.id, number),
             ..mask.0
         })
@@ -296,7 +296,7 @@ impl<'p> Word for Words<'p> {
         Words(self.0.two(Code::IMul, other.0))
     }
     fn times_high(self, other: Self) -> Self {
-        let high = |word: Value<'p>| word.one(Code::ShrWide);
+        let high = |word: Noted<'p>| word.one(Code::ShrWide);
         let even = high(self.0.two(Code::MulWide, other.0));
         let odd = high(self.0).two(Code::MulWide, high(other.0));
         Words(even) | Words(high(odd).one(Code::ShlWide))

@@ -4,11 +4,11 @@
 //! ordinary processes do so, and refuses it to those with the hardened runtime, unless they are entitled to unsigned executable memory. To be refused is no error: rows are
 //! interpreted then.
 
-use crate::emit::Code;
+use crate::emit::Compiled;
 use crate::entries;
 use crate::listing::Extent;
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
-use crate::perf::{Piece, pieces, write_lines};
+use crate::perf::{Symbol, symbols, write_lines};
 use crate::target::Target;
 use adumbra_vm::native::{Flow, Kernels, PointKernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
@@ -54,7 +54,7 @@ struct Placed<K> {
     /// Nothing if there is none.
     kernels: Option<K>,
     bytes: usize,
-    pieces: Vec<Piece>,
+    symbols: Vec<Symbol>,
 }
 
 /// Figures about the code of a program.
@@ -119,10 +119,10 @@ impl Native {
         let mut lines = String::new();
         let made = self.made();
         for variant in &made.variants {
-            write_lines(&mut lines, name, "kernel", &variant.placed.pieces);
+            write_lines(&mut lines, name, "kernel", &variant.placed.symbols);
         }
         if let Some(points) = &made.points {
-            write_lines(&mut lines, name, "entry", &points.pieces);
+            write_lines(&mut lines, name, "entry", &points.symbols);
         }
         lines
     }
@@ -150,8 +150,8 @@ impl Native {
     fn make<K>(
         &self,
         is_empty: bool,
-        compile: impl FnOnce(Target) -> Option<Code>,
-        kernels: impl FnOnce(&Code, ExecutableBuffer) -> K,
+        compile: impl FnOnce(Target) -> Option<Compiled>,
+        kernels: impl FnOnce(&Compiled, ExecutableBuffer) -> K,
     ) -> (MutexGuard<'_, Made>, Placed<K>) {
         let start = Instant::now();
         let code = Target::host().filter(|_| !is_empty).and_then(compile);
@@ -159,12 +159,12 @@ impl Native {
         let placed = match code.zip(buffer) {
             Some((code, buffer)) => Placed {
                 bytes: code.bytes.len(),
-                pieces: pieces(&code, buffer.ptr(AssemblyOffset(0)) as usize),
+                symbols: symbols(&code, buffer.ptr(AssemblyOffset(0)) as usize),
                 kernels: Some(kernels(&code, buffer)),
             },
             None => Placed {
                 bytes: 0,
-                pieces: Vec::new(),
+                symbols: Vec::new(),
                 kernels: None,
             },
         };
@@ -230,12 +230,12 @@ unsafe impl Translator for Native {
             self.made().points = Some(Placed {
                 kernels: kernels.clone(),
                 bytes: 0,
-                pieces: Vec::new(),
+                symbols: Vec::new(),
             });
             return kernels;
         }
         let code = |own: Target| own.compile_flows(&flows);
-        let of = |code: &Code, buffer| point_kernels(&flows, code, buffer);
+        let of = |code: &Compiled, buffer| point_kernels(&flows, code, buffer);
         let (mut made, placed) = self.make(flows.is_empty(), code, of);
         let found = placed.kernels.clone();
         made.points = Some(placed);
@@ -245,37 +245,37 @@ unsafe impl Translator for Native {
 
 /// Puts code into pages of its own; nothing if there are none.
 #[cfg(test)]
-pub(crate) fn place(code: &Code) -> Option<Kernels> {
+pub(crate) fn place(code: &Compiled) -> Option<Kernels> {
     Some(kernels(code, pages(code)?))
 }
 
 /// The same for flows.
 #[cfg(test)]
-pub(crate) fn place_points(flows: &[Flow], code: &Code) -> Option<PointKernels> {
+pub(crate) fn place_points(flows: &[Flow], code: &Compiled) -> Option<PointKernels> {
     Some(point_kernels(flows, code, pages(code)?))
 }
 
-fn kernels(code: &Code, buffer: ExecutableBuffer) -> Kernels {
+fn kernels(code: &Compiled, buffer: ExecutableBuffer) -> Kernels {
     let addresses = addresses(code, &buffer).into_iter();
     // SAFETY: kernels of units begin there, which were written for this processor and its convention; the pages stay as long as the buffer.
     unsafe { entries::kernels(addresses, Arc::new(buffer)) }
 }
 
-fn point_kernels(flows: &[Flow], code: &Code, buffer: ExecutableBuffer) -> PointKernels {
+fn point_kernels(flows: &[Flow], code: &Compiled, buffer: ExecutableBuffer) -> PointKernels {
     let addresses = addresses(code, &buffer).into_iter();
     // SAFETY: as above; kernels of these flows.
     unsafe { entries::point_kernels(flows, addresses, Arc::new(buffer)) }
 }
 
 /// Where kernels begin.
-fn addresses(code: &Code, buffer: &ExecutableBuffer) -> Vec<Option<*const u8>> {
+fn addresses(code: &Compiled, buffer: &ExecutableBuffer) -> Vec<Option<*const u8>> {
     let kernels = code.kernels.iter();
     let address = |own: Extent| buffer.ptr(AssemblyOffset(own.start));
     kernels.map(|own| own.map(address)).collect()
 }
 
 /// Code in pages of its own; nothing if there are none.
-fn pages(code: &Code) -> Option<ExecutableBuffer> {
+fn pages(code: &Compiled) -> Option<ExecutableBuffer> {
     let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
     buffer.set_len(code.bytes.len());
     buffer.copy_from_slice(&code.bytes);

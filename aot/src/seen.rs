@@ -13,7 +13,7 @@ const GONE: Id = Id::MAX;
 
 /// A place of the table: free unless it is of this count.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct Spot {
     count: u32,
     id: Id,
 }
@@ -21,7 +21,7 @@ struct Entry {
 /// The nodes of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    entries: Vec<Entry>,
+    spots: Vec<Spot>,
     /// How many places are taken.
     taken: usize,
     count: u32,
@@ -34,7 +34,7 @@ impl Seen {
         self.count = match self.count.checked_add(1) {
             Some(count) => count,
             None => {
-                self.entries.fill(Entry::default());
+                self.spots.fill(Spot::default());
                 1
             }
         };
@@ -43,19 +43,19 @@ impl Seen {
     /// The number of a node, or else the place to [`put`](Seen::put) it.
     #[inline]
     pub(crate) fn find(&mut self, node: &Node, nodes: &[Node]) -> Result<Id, usize> {
-        if 2 * self.taken >= self.entries.len() {
+        if 2 * self.taken >= self.spots.len() {
             self.grow(nodes);
         }
-        self.place(node, nodes).map(|at| self.entries[at].id)
+        self.place(node, nodes).map(|at| self.spots[at].id)
     }
 
     /// The place that has a node, or else where it would be. There is a free one.
     #[inline]
     fn place(&self, node: &Node, nodes: &[Node]) -> Result<usize, usize> {
-        let mask = self.entries.len() - 1;
+        let mask = self.spots.len() - 1;
         let mut at = hash(node) & mask;
         loop {
-            let Entry { count, id } = self.entries[at];
+            let Spot { count, id } = self.spots[at];
             if count != self.count {
                 return Err(at);
             }
@@ -69,7 +69,7 @@ impl Seen {
     /// Puts a node's number where it was looked for.
     pub(crate) fn put(&mut self, at: usize, id: Id) {
         self.taken += 1;
-        self.entries[at] = Entry {
+        self.spots[at] = Spot {
             count: self.count,
             id,
         };
@@ -78,18 +78,18 @@ impl Seen {
     /// A node is not to be found again.
     pub(crate) fn forget(&mut self, node: &Node, nodes: &[Node]) {
         if let Ok(at) = self.place(node, nodes) {
-            self.entries[at].id = GONE;
+            self.spots[at].id = GONE;
         }
     }
 
     /// More places, for the nodes that are there.
     fn grow(&mut self, nodes: &[Node]) {
-        let size = LEAST.max(2 * self.entries.len());
-        let old = std::mem::replace(&mut self.entries, vec![Entry::default(); size]);
+        let size = LEAST.max(2 * self.spots.len());
+        let old = std::mem::replace(&mut self.spots, vec![Spot::default(); size]);
         let count = std::mem::replace(&mut self.count, 1);
         self.taken = 0;
-        let is_there = |entry: &&Entry| entry.count == count && entry.id != GONE;
-        for &Entry { id, .. } in old.iter().filter(is_there) {
+        let is_there = |entry: &&Spot| entry.count == count && entry.id != GONE;
+        for &Spot { id, .. } in old.iter().filter(is_there) {
             if let Err(at) = self.place(&nodes[id as usize], nodes) {
                 self.put(at, id);
             }

@@ -1,7 +1,7 @@
 //! The processors that code can be written for, on any host.
 
 use crate::a64::A64;
-use crate::emit::{Code, compile, compile_flows};
+use crate::emit::{Compiled, compile, compile_flows};
 use crate::x64::{Point, X64};
 use adumbra_vm::native::{Flow, Unit};
 
@@ -38,7 +38,7 @@ impl Target {
     }
 
     /// The code of units; nothing if it is too long for its own jumps.
-    pub(crate) fn compile(self, units: &[Unit]) -> Option<Code> {
+    pub(crate) fn compile(self, units: &[Unit]) -> Option<Compiled> {
         match self {
             Target::X86_64 => compile::<X64>(units),
             Target::Aarch64 => compile::<A64>(units),
@@ -46,7 +46,7 @@ impl Target {
     }
 
     /// The code of flows; nothing if it is too long for its own jumps.
-    pub(crate) fn compile_flows(self, flows: &[Flow]) -> Option<Code> {
+    pub(crate) fn compile_flows(self, flows: &[Flow]) -> Option<Compiled> {
         match self {
             Target::X86_64 => compile_flows::<Point>(flows),
             Target::Aarch64 => compile_flows::<A64>(flows),

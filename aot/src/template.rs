@@ -2,7 +2,7 @@
 //! wherever the row occurs. Its rare ways become routines, which all copies share.
 
 use crate::graph::{Code, Detour, Graph, Id, Node};
-use crate::lane::{Floats, Pad, Region, Words};
+use crate::lane::{Floats, Pad, Rare, Words};
 use adumbra_ir::ops::field::{Lane, Word};
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::ops::{Op, OpVisitor};
@@ -22,13 +22,13 @@ struct Template {
     graph: Graph,
     /// The nodes that are computed in any case: those between the rare ways.
     usual: Vec<Range<usize>>,
-    ways: Vec<Way>,
+    ways: Vec<RareWay>,
     results: Results,
 }
 
 /// A rare way of a template.
 #[derive(Debug)]
-struct Way {
+struct RareWay {
     nodes: Range<usize>,
     result: Id,
     /// The nodes before it that it reads: what it is given, and constants.
@@ -106,15 +106,15 @@ impl OpVisitor for Write<'_> {
 impl Template {
     fn new(op: Op, shadows: Shadows, pad: &RefCell<Pad>) -> Template {
         let results = op.visit(Write { pad, shadows });
-        let (graph, regions) = pad.borrow_mut().take();
-        let mut usual = Vec::with_capacity(regions.len() + 1);
+        let (graph, rare) = pad.borrow_mut().take();
+        let mut usual = Vec::with_capacity(rare.len() + 1);
         let mut start = 0;
-        for Region { nodes, .. } in &regions {
+        for Rare { nodes, .. } in &rare {
             usual.push(start..nodes.start);
             start = nodes.end;
         }
         usual.push(start..graph.len());
-        let ways = regions.into_iter().map(|region| Way::new(&graph, region));
+        let ways = rare.into_iter().map(|rare| RareWay::new(&graph, rare));
         Template {
             usual,
             ways: ways.collect(),
@@ -124,9 +124,9 @@ impl Template {
     }
 }
 
-impl Way {
-    fn new(graph: &Graph, region: Region) -> Way {
-        let Region { nodes, result } = region;
+impl RareWay {
+    fn new(graph: &Graph, rare: Rare) -> RareWay {
+        let Rare { nodes, result } = rare;
         let mut is_known = vec![false; nodes.start];
         let (mut inputs, mut constants) = (Vec::new(), Vec::new());
         let mut read = |id: Id| {
@@ -142,7 +142,7 @@ impl Way {
             node.each_operand(&mut read);
         }
         read(result);
-        Way {
+        RareWay {
             nodes,
             result,
             inputs,

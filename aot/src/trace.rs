@@ -7,7 +7,7 @@
 use crate::compute::{Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id};
 use crate::template::Templates;
-use adumbra_vm::native::{Block, End, Region, Way};
+use adumbra_vm::native::{Block, Branch, End, Region, Way};
 use std::ops::Range;
 
 /// Rows of a block that is computed rather than jumped over.
@@ -63,7 +63,7 @@ impl Jumps {
         let mut reach = 0;
         for (from, block) in region.blocks.iter().enumerate() {
             jumps.reach.push(reach);
-            for way in targets(block) {
+            for way in block.end.ways() {
                 let Way::Block(to) = way else { continue };
                 let (first, _) = jumps.sources[to as usize].unwrap_or((from, from));
                 jumps.sources[to as usize] = Some((first, from));
@@ -72,16 +72,6 @@ impl Jumps {
         }
         jumps
     }
-}
-
-/// Where control goes from a block, forward or back.
-fn targets(block: &Block) -> impl Iterator<Item = Way> {
-    let (first, second) = match block.end {
-        End::Jump(way) => (way, None),
-        End::Loop(target) => (Way::Block(target), None),
-        End::Branch { target, next, .. } => (target, Some(next)),
-    };
-    std::iter::once(first).chain(second)
 }
 
 /// Whether a block belongs to the trace that ends before it.
@@ -211,12 +201,12 @@ fn ways(
     let (question, when, target, next) = match &block.end {
         End::Jump(way) => return vec![(*way, mask)],
         End::Loop(to) => return vec![(Way::Block(*to), mask)],
-        End::Branch {
+        End::Branch(Branch {
             question,
             when,
             target,
             next,
-        } => (question, when, target, next),
+        }) => (question, when, target, next),
     };
     let is_false = writer.is_false(question, templates);
     let graph = &mut writer.graph;

@@ -4,7 +4,7 @@
 pub(crate) mod region;
 
 use crate::compute::words;
-use crate::emit::{Code, compile_flows_with, compile_with};
+use crate::emit::{Compiled, compile_flows_with, compile_with};
 use crate::machine::Machine;
 use crate::memory::{place, place_points};
 use adumbra_ir::host::read_shadow;
@@ -55,7 +55,7 @@ fn runs(point: usize) -> bool {
 
 /// What planes hold when this processor has run a kernel, alone in its code. Of a region, the planes from a number on are for what [`Points`] points at: who runs,
 /// steps, then the set of each way.
-fn run(code: &Code, planes: &Planes, runs: &[Run], points: Option<usize>) -> Planes {
+fn run(code: &Compiled, planes: &Planes, runs: &[Run], points: Option<usize>) -> Planes {
     let mut planes = planes.clone();
     let kernels = place(code).expect("there is memory for code");
     let pointers = planes.iter_mut().map(|plane| plane.as_mut_ptr());
@@ -121,7 +121,7 @@ fn word(state: &mut u64, kind: Kind) -> u32 {
 
 impl Trial {
     /// Its code, given so many registers.
-    pub(crate) fn code<M: Machine>(&self, registers: u8) -> Code {
+    pub(crate) fn code<M: Machine>(&self, registers: u8) -> Compiled {
         let unit = Unit::Stretch(self.stretch.clone());
         let compiled = compile_with::<M>(&[unit], registers, None);
         compiled.expect("it is short").0
@@ -249,7 +249,7 @@ impl Trial {
     }
 
     /// The code of these rows for one point, given so many registers.
-    pub(crate) fn point_code<M: Machine>(&self, registers: u8) -> Code {
+    pub(crate) fn point_code<M: Machine>(&self, registers: u8) -> Compiled {
         compile_flows_with::<M>(&[self.flow()], registers).expect("it is short")
     }
 
@@ -273,7 +273,7 @@ impl Trial {
     }
 
     /// What the words hold when code of this processor for one point has run at one after the other.
-    pub(crate) fn run_alone(&self, code: &Code) -> Planes {
+    pub(crate) fn run_alone(&self, code: &Compiled) -> Planes {
         let mut files = self.files();
         let kernels = place_points(&[self.flow()], code).expect("there is memory for code");
         let (_, kernel) = kernels.entries[0];
@@ -289,7 +289,7 @@ impl Trial {
     }
 
     /// What the words hold when code of this processor, one kernel, has run.
-    pub(crate) fn run(&self, code: &Code) -> Planes {
+    pub(crate) fn run(&self, code: &Compiled) -> Planes {
         run(code, &self.planes, &RUNS, None)
     }
 

@@ -67,16 +67,36 @@ pub enum End {
     /// Back to a block: a step of the budget.
     Loop(u32),
     /// To one of two.
-    Branch {
-        /// What is asked.
-        question: Question,
-        /// What it has to be for going to `next`.
-        when: bool,
-        /// Where those go for whom it is not.
-        target: Way,
-        /// Where the others go.
-        next: Way,
-    },
+    Branch(Branch),
+}
+
+impl End {
+    /// Where control goes, forward or back.
+    pub fn ways(&self) -> impl Iterator<Item = Way> + Clone + use<> {
+        match *self {
+            End::Jump(way) => one_or_two(way, None),
+            End::Loop(block) => one_or_two(Way::Block(block), None),
+            End::Branch(Branch { target, next, .. }) => one_or_two(target, Some(next)),
+        }
+    }
+}
+
+/// The ways that are there.
+fn one_or_two(first: Way, second: Option<Way>) -> impl Iterator<Item = Way> + Clone {
+    std::iter::once(first).chain(second)
+}
+
+/// A choice between two ways.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct Branch {
+    /// What is asked.
+    pub question: Question,
+    /// What it has to be for going to `next`.
+    pub when: bool,
+    /// Where those go for whom it is not.
+    pub target: Way,
+    /// Where the others go.
+    pub next: Way,
 }
 
 /// Where control goes from a block.
@@ -154,16 +174,17 @@ pub enum Then {
         out: u32,
     },
     /// To one of two.
-    Branch {
-        /// What is asked.
-        question: Question,
-        /// What it has to be for going to `next`.
-        when: bool,
-        /// Where control goes if it is not.
-        target: Way,
-        /// Where control goes else.
-        next: Way,
-    },
+    Branch(Branch),
+}
+
+impl Then {
+    /// Where control goes, but for where no step is left.
+    pub fn ways(&self) -> impl Iterator<Item = Way> + Clone + use<> {
+        match *self {
+            Then::Go(way) | Then::Step { to: way, .. } => one_or_two(way, None),
+            Then::Branch(Branch { target, next, .. }) => one_or_two(target, Some(next)),
+        }
+    }
 }
 
 /// What a branch asks.
@@ -250,14 +271,11 @@ macro_rules! by_convention {
         /// Sets each of so many words to what a function makes of it and that of the second list.
         pub type Callee = unsafe extern $abi fn(a: *mut u32, b: *const u32, lanes: usize);
 
+        /// One for each [`CallOut`], by its number.
+        pub type Callees = [Callee; CallOut::ALL.len()];
+
         /// The functions that kernels call, by their numbers: [`CallOut`].
-        pub static CALLEES: [Callee; CallOut::ALL.len()] = [
-            each::<{ CallOut::FloatRemainder as usize }>,
-            each::<{ CallOut::Quotient as usize }>,
-            each::<{ CallOut::Remainder as usize }>,
-            each::<{ CallOut::UnsignedQuotient as usize }>,
-            each::<{ CallOut::UnsignedRemainder as usize }>,
-        ];
+        pub static CALLEES: Callees = [each::<0>, each::<1>, each::<2>, each::<3>, each::<4>];
 
         /// # Safety
         /// So many words are at both, and nobody else has them.
@@ -283,7 +301,7 @@ macro_rules! by_convention {
             count: usize,
             pack_bytes: usize,
             points: *mut Points,
-            callees: &'static [Callee; CallOut::ALL.len()],
+            callees: &'static Callees,
         );
 
         /// Runs a flow from an entry on, for the point whose register file this is, and which may take so many steps.
@@ -294,7 +312,7 @@ macro_rules! by_convention {
                 file: *mut u32,
                 globals: *const u32,
                 steps: u64,
-                callees: &'static [Callee; CallOut::ALL.len()],
+                callees: &'static Callees,
             ) -> Left;
     };
 }

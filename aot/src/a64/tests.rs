@@ -2,7 +2,7 @@
 //! one, and by the processor where it is one. Where there is neither, the bytes of a few kernels are what they were when they were run.
 
 use super::A64;
-use crate::emit::Code;
+use crate::emit::Compiled;
 use crate::emulator::Emulator;
 use crate::trial::region::Loop;
 use crate::trial::{Trial, rows};
@@ -18,7 +18,7 @@ const JOBS: usize = 1000;
 /// Bytes of code that are long.
 const LONG: usize = 32 << 10;
 
-fn code(trial: &Trial, registers: u8) -> Code {
+fn code(trial: &Trial, registers: u8) -> Compiled {
     trial.code::<A64>(registers)
 }
 
@@ -42,7 +42,7 @@ fn check(emulator: &Emulator, trials: &[Trial], registers: u8, how: As) -> Vec<S
         });
         // What takes the emulator long it does not do for each place of the operands.
         let jobs = jobs.filter(|(i, _, code)| code.bytes.len() < LONG || i % 8 == 0);
-        let jobs: Vec<(&Trial, Code)> = jobs.map(|(_, trial, code)| (trial, code)).collect();
+        let jobs: Vec<(&Trial, Compiled)> = jobs.map(|(_, trial, code)| (trial, code)).collect();
         let found = match how {
             As::Packs => emulator.run(&jobs),
             As::Points => emulator.run_alone(&jobs),

@@ -11,8 +11,8 @@ use crate::template::Templates;
 use adumbra_vm::native::Flow;
 use dynasmrt::DynamicLabel;
 
-/// What control can go to within a flow.
-struct Way<'f> {
+/// Where goals of a flow are.
+struct Goals<'f> {
     places: &'f [DynamicLabel],
     /// Bytes of the frame.
     size: i32,
@@ -34,7 +34,7 @@ impl<M: Machine> Emitter<M> {
             return None;
         }
         let places: Vec<_> = (0..*places).map(|_| self.machine.label()).collect();
-        let way = Way {
+        let goals = Goals {
             places: &places,
             size: frame.size,
         };
@@ -45,10 +45,10 @@ impl<M: Machine> Emitter<M> {
                 .entries
                 .binary_search_by_key(&tree.at, |entry| entry.piece);
             if let Ok(entry) = entry {
-                entries[entry] = self.machine.enter_flow(way.size);
+                entries[entry] = self.machine.enter_flow(goals.size);
             }
             self.machine.bind(places[tree.at as usize]);
-            self.tree(tree, body, &way);
+            self.tree(tree, body, &goals);
         }
         // One ends where the next one begins, although control goes on from one to the other.
         let mut ends = entries.clone();
@@ -62,7 +62,7 @@ impl<M: Machine> Emitter<M> {
         Some(extents.collect())
     }
 
-    fn tree(&mut self, tree: &Tree, body: &mut Body<'_>, way: &Way<'_>) {
+    fn tree(&mut self, tree: &Tree, body: &mut Body<'_>, goals: &Goals<'_>) {
         let mut turns = tree.turns.iter().peekable();
         let mut aside = Vec::new();
         for id in 0..body.graph.nodes.len() as Id {
@@ -70,31 +70,31 @@ impl<M: Machine> Emitter<M> {
                 self.node(body, id, 0);
             }
             while let Some((_, turn)) = turns.next_if(|(behind, _)| *behind == id) {
-                self.turn(turn, body, way, &mut aside);
+                self.turn(turn, body, goals, &mut aside);
             }
         }
         for (label, leave) in aside {
             self.machine.bind(label);
-            self.leave(leave, body, way);
+            self.leave(leave, body, goals);
         }
-        self.detours(body);
+        self.asides(body);
     }
 
     fn turn<'t>(
         &mut self,
         turn: &'t Turn,
         body: &Body<'_>,
-        way: &Way<'_>,
+        goals: &Goals<'_>,
         aside: &mut Vec<(DynamicLabel, &'t Leave)>,
     ) {
         match turn {
-            Turn::Come(place) => self.machine.bind(way.places[*place as usize]),
+            Turn::Come(place) => self.machine.bind(goals.places[*place as usize]),
             Turn::Branch {
                 mask,
                 is_set,
                 leave,
             } => {
-                let to = self.way_out(leave, way, aside);
+                let to = self.way_out(leave, goals, aside);
                 let mask = self.operand(body, *mask, 0);
                 match is_set {
                     true => self.machine.jump_if_any(mask, to),
@@ -102,10 +102,10 @@ impl<M: Machine> Emitter<M> {
                 }
             }
             Turn::Step(leave) => {
-                let to = self.way_out(leave, way, aside);
+                let to = self.way_out(leave, goals, aside);
                 self.machine.take_step(to);
             }
-            Turn::Go(leave) => self.leave(leave, body, way),
+            Turn::Go(leave) => self.leave(leave, body, goals),
         }
     }
 
@@ -113,11 +113,11 @@ impl<M: Machine> Emitter<M> {
     fn way_out<'t>(
         &mut self,
         leave: &'t Leave,
-        way: &Way<'_>,
+        goals: &Goals<'_>,
         aside: &mut Vec<(DynamicLabel, &'t Leave)>,
     ) -> DynamicLabel {
         match leave.to {
-            Goal::Place(place) if leave.stores.is_empty() => way.places[place as usize],
+            Goal::Place(place) if leave.stores.is_empty() => goals.places[place as usize],
             _ => {
                 let label = self.machine.label();
                 aside.push((label, leave));
@@ -126,15 +126,15 @@ impl<M: Machine> Emitter<M> {
         }
     }
 
-    fn leave(&mut self, leave: &Leave, body: &Body<'_>, way: &Way<'_>) {
+    fn leave(&mut self, leave: &Leave, body: &Body<'_>, goals: &Goals<'_>) {
         for &(slot, value) in &leave.stores {
             let value = self.operand(body, value, 0);
             let register = self.machine.register(value, M::SCRATCH[0]);
             self.machine.store_slot(slot, register);
         }
         match leave.to {
-            Goal::Place(place) => self.machine.jump(way.places[place as usize]),
-            Goal::Exit(exit) => self.machine.leave_flow(way.size, exit),
+            Goal::Place(place) => self.machine.jump(goals.places[place as usize]),
+            Goal::Exit(exit) => self.machine.leave_flow(goals.size, exit),
         }
     }
 }

@@ -114,7 +114,7 @@ impl<M: Machine> Emitter<M> {
                 params: 0,
                 cells,
                 crowds: frame.crowds,
-                detours: Vec::new(),
+                asides: Vec::new(),
             }
         });
         let bodies = bodies.collect();
@@ -169,10 +169,10 @@ impl<M: Machine> Emitter<M> {
 
     /// Rare ways, close by for jumps that do not reach far.
     pub(super) fn aside(&mut self, body: &mut Body<'_>) {
-        if !body.detours.is_empty() {
+        if !body.asides.is_empty() {
             let behind = self.machine.label();
             self.machine.jump(behind);
-            self.detours(body);
+            self.asides(body);
             self.machine.bind(behind);
         }
     }
@@ -256,7 +256,7 @@ impl<M: Machine> Emitter<M> {
             params: size + M::RETURN,
             cells: &FxHashMap::default(),
             crowds: Crowds::default(),
-            detours: Vec::new(),
+            asides: Vec::new(),
         };
         self.machine.bind(label);
         self.machine.enter_routine(size);

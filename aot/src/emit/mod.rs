@@ -31,7 +31,7 @@ const MAX_ROOM: usize = 1 << 14;
 
 /// The code of a program's units, at any address.
 #[derive(Debug)]
-pub(crate) struct Code {
+pub(crate) struct Compiled {
     pub(crate) bytes: Vec<u8>,
     /// The kernel of each unit; nothing where there is none.
     pub(crate) kernels: Vec<Option<Extent>>,
@@ -66,12 +66,12 @@ fn rows(unit: &Unit) -> usize {
 }
 
 /// Compiles all units; nothing if the code is too long.
-pub(crate) fn compile<M: Machine>(units: &[Unit]) -> Option<Code> {
+pub(crate) fn compile<M: Machine>(units: &[Unit]) -> Option<Compiled> {
     Some(compile_with::<M>(units, M::REGISTERS, None)?.0)
 }
 
 /// The same, and tells what the parts of the code are for.
-pub(crate) fn compile_in_parts<M: Machine>(units: &[Unit]) -> Option<(Code, Parts)> {
+pub(crate) fn compile_in_parts<M: Machine>(units: &[Unit]) -> Option<(Compiled, Parts)> {
     compile_with::<M>(units, M::REGISTERS, Some(Parts::new()))
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn compile_with<M: Machine>(
     units: &[Unit],
     registers: u8,
     parts: Option<Parts>,
-) -> Option<(Code, Parts)> {
+) -> Option<(Compiled, Parts)> {
     let mut templates = Templates::new(M::SATURATES);
     let rows = units.iter().map(rows).sum();
     let mut emitter = Emitter::<M>::new(registers, M::VECTOR as usize / 4, rows, parts);
@@ -101,12 +101,12 @@ pub(crate) fn compile_with<M: Machine>(
 }
 
 /// Compiles all flows, each entry of which is a kernel; nothing if the code is too long.
-pub(crate) fn compile_flows<M: Machine>(flows: &[Flow]) -> Option<Code> {
+pub(crate) fn compile_flows<M: Machine>(flows: &[Flow]) -> Option<Compiled> {
     compile_flows_with::<M>(flows, M::REGISTERS)
 }
 
 /// The same with so many vector registers for values.
-pub(crate) fn compile_flows_with<M: Machine>(flows: &[Flow], registers: u8) -> Option<Code> {
+pub(crate) fn compile_flows_with<M: Machine>(flows: &[Flow], registers: u8) -> Option<Compiled> {
     let mut templates = Templates::new(M::SATURATES);
     let pieces = flows.iter().flat_map(|flow| &flow.pieces);
     let rows = pieces.map(|piece| piece.rows.len()).sum();
@@ -146,7 +146,7 @@ impl<M: Machine> Emitter<M> {
         mut self,
         kernels: Vec<Option<Extent>>,
         templates: &Templates,
-    ) -> Option<(Code, Parts)> {
+    ) -> Option<(Compiled, Parts)> {
         // Routines may ask for constants, but not for other routines.
         for routine in std::mem::take(&mut self.routines) {
             let (graph, result) = &templates.routines[routine.number as usize];
@@ -161,7 +161,7 @@ impl<M: Machine> Emitter<M> {
             // Nothing is called.
             parts.pop();
         }
-        let code = Code {
+        let code = Compiled {
             bytes,
             kernels,
             end,
@@ -217,7 +217,7 @@ struct Body<'g> {
     /// What a region knows of points.
     crowds: Crowds,
     /// Rare ways to be written out of line.
-    detours: Vec<Detour>,
+    asides: Vec<Aside>,
 }
 
 /// Where a region has masks and numbers of points, as bytes from the stack pointer.
@@ -246,7 +246,7 @@ impl Crowds {
 }
 
 /// A rare way out of line.
-struct Detour {
+struct Aside {
     node: Id,
     vector: usize,
     begin: DynamicLabel,

@@ -1,6 +1,6 @@
 //! One node for one vector.
 
-use super::{Body, Detour, Emitter};
+use super::{Aside, Body, Emitter};
 use crate::allocate::Place;
 use crate::graph::{Code, Id, Node};
 use crate::listing::Part;
@@ -89,7 +89,7 @@ impl<M: Machine> Emitter<M> {
         let (begin, back) = (self.machine.label(), self.machine.label());
         self.machine.jump_if_any(mask, begin);
         self.machine.bind(back);
-        body.detours.push(Detour {
+        body.asides.push(Aside {
             node: id,
             vector,
             begin,
@@ -98,15 +98,15 @@ impl<M: Machine> Emitter<M> {
     }
 
     /// The ways out of line.
-    pub(super) fn detours(&mut self, body: &mut Body<'_>) {
+    pub(super) fn asides(&mut self, body: &mut Body<'_>) {
         let [first, _] = M::SCRATCH;
-        for detour in std::mem::take(&mut body.detours) {
-            let Detour {
+        for aside in std::mem::take(&mut body.asides) {
+            let Aside {
                 node,
                 vector,
                 begin,
                 back,
-            } = detour;
+            } = aside;
             let position = body.lineage.of(node);
             self.part(Part::Rare(position));
             self.machine.bind(begin);

@@ -33,16 +33,16 @@ pub struct ObjectShader {
     target: u32,
     bytecode: *const u8,
     bytecode_bytes: u64,
-    variants: *const Variant,
+    variants: *const ObjectVariant,
     variant_count: u64,
     /// For single points.
-    points: *const Variant,
+    points: *const ObjectVariant,
 }
 
 /// The code for a set of words that are the same for all points, or for single ones.
 #[derive(Debug)]
 #[repr(C)]
-struct Variant {
+struct ObjectVariant {
     /// [`fingerprint`] of the units, or flows.
     fingerprint: u64,
     /// For each word of the globals, 1 if it is.
@@ -78,7 +78,7 @@ pub(crate) struct LinkedKernels {
 impl LinkedKernels {
     /// # Safety
     /// The variant is one of an object file of this version, for this processor.
-    unsafe fn of(own: &'static Variant) -> LinkedKernels {
+    unsafe fn of(own: &'static ObjectVariant) -> LinkedKernels {
         // SAFETY: so many are there.
         let (uniform, entries) = unsafe {
             (

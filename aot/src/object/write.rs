@@ -1,7 +1,7 @@
 //! Object files: written for any system's linker on any host.
 
 use super::{NONE, VERSION, fingerprint};
-use crate::emit::Code;
+use crate::emit::Compiled;
 use crate::listing::Extent;
 use crate::target::Target;
 use adumbra_vm::native::{Flow, Unit};
@@ -191,7 +191,7 @@ impl Writer {
         names: &str,
         fingerprint: u64,
         uniform: &[bool],
-        code: &Code,
+        code: &Compiled,
     ) {
         let at = self
             .file

@@ -2,12 +2,12 @@
 //! planes and tells of points is held against its rows, one point after the other.
 
 use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
-use crate::emit::{Code, compile_with};
+use crate::emit::{Compiled, compile_with};
 use crate::machine::Machine;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_vm::native::{
-    Block, Computed, End, Home, Question, Region, Run, Unit, Value, Way, What,
+    Block, Branch, Computed, End, Home, Question, Region, Run, Unit, Value, Way, What,
 };
 
 /// All points, in one run.
@@ -64,7 +64,7 @@ fn row(op: Op, result: Value, operands: &[Value]) -> Computed {
 fn if_less(a: u32, b: u32, next: Way, target: Way) -> End {
     let mut operands = [Value::default(); MAX_OPERANDS];
     (operands[0], operands[1]) = (plain(a), plain(b));
-    End::Branch {
+    End::Branch(Branch {
         question: Question {
             test: Some(Op::FLt),
             operands,
@@ -72,7 +72,7 @@ fn if_less(a: u32, b: u32, next: Way, target: Way) -> End {
         when: true,
         target,
         next,
-    }
+    })
 }
 
 fn block(rows: Vec<Computed>, stored: &[u32], steps: u32, end: End) -> Block {
@@ -162,7 +162,7 @@ impl Loop {
     }
 
     /// Its code, given so many registers.
-    pub(crate) fn code<M: Machine>(&self, registers: u8) -> Code {
+    pub(crate) fn code<M: Machine>(&self, registers: u8) -> Compiled {
         let unit = std::slice::from_ref(&self.unit);
         compile_with::<M>(unit, registers, None)
             .expect("it is short")
@@ -170,7 +170,7 @@ impl Loop {
     }
 
     /// What its planes hold when this processor has run its code.
-    pub(crate) fn run(&self, code: &Code) -> Planes {
+    pub(crate) fn run(&self, code: &Compiled) -> Planes {
         run(code, &self.planes, &ALL, Some(WORDS))
     }
 
@@ -252,12 +252,12 @@ fn walk(region: &Region, words: &mut [u32], steps: &mut u32) -> Way {
                 }
                 way
             }
-            End::Branch {
+            End::Branch(Branch {
                 question: Question { test, operands },
                 when,
                 target,
                 next,
-            } => {
+            }) => {
                 let bits = [0, 1].map(|i: usize| words[operands[i].value as usize]);
                 let truth = test.expect("each branch asks a row").value(&bits);
                 if (truth != 0) == when { next } else { target }

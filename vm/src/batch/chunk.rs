@@ -11,7 +11,7 @@
 use super::group::Group;
 use super::memory::Memory;
 use super::quads::{QUAD, Quads};
-use super::regions::Talk;
+use super::regions::Exchange;
 use super::results::Results;
 use super::source::Source;
 use super::waiting::{Account, Position, Waiting};
@@ -63,7 +63,7 @@ pub(super) struct Chunk {
     /// Answers of tests, by pack.
     pub(super) found: Box<[u32]>,
     pub(super) asking: Asking,
-    pub(super) talk: Talk,
+    pub(super) exchange: Exchange,
 }
 
 /// Room for the requests of one sample.
@@ -85,7 +85,7 @@ impl Chunk {
     ) -> Chunk {
         let padded = width.next_multiple_of(lanes);
         let ways = memory.regions.iter().map(|region| region.ways.len());
-        let talk = Talk::new(padded, ways.max().unwrap_or(0));
+        let exchange = Exchange::new(padded, ways.max().unwrap_or(0));
         let samples = !program.interface.textures.is_empty();
         let asking = if samples { width } else { 0 };
         let machines = if program.quad.is_some() { QUAD } else { 1 };
@@ -116,7 +116,7 @@ impl Chunk {
                 answers: Vec::with_capacity(asking),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
-            talk,
+            exchange,
         }
     }
 
@@ -143,7 +143,7 @@ impl Chunk {
             at: _,
             found,
             asking,
-            talk,
+            exchange,
         } = self;
         let Asking {
             points,
@@ -166,7 +166,7 @@ impl Chunk {
             + requests.capacity() * size_of::<SampleRequest>()
             + answers.capacity() * size_of::<Sampled>()
             + arguments.capacity() * size_of::<u32>()
-            + talk.heap()
+            + exchange.heap()
     }
 
     /// All of so many points stand before a step, with nothing taken.

@@ -17,22 +17,22 @@ const POINTS: usize = u16::BITS as usize;
 pub(super) const AT_ONCE: usize = 32;
 
 /// Room for what code is told and tells.
-pub(super) struct Talk {
+pub(super) struct Exchange {
     active: Box<[u16]>,
     ways: Box<[u16]>,
     steps: Box<[u32]>,
 }
 
-impl Talk {
+impl Exchange {
     /// For so many points, and at most so many ways.
-    pub(super) fn new(points: usize, ways: usize) -> Talk {
+    pub(super) fn new(points: usize, ways: usize) -> Exchange {
         let points = if ways == 0 {
             0
         } else {
             points.next_multiple_of(AT_ONCE)
         };
         let words = points.div_ceil(POINTS);
-        Talk {
+        Exchange {
             active: vec![0; words].into_boxed_slice(),
             ways: vec![0; words * ways].into_boxed_slice(),
             steps: vec![0; points].into_boxed_slice(),
@@ -40,7 +40,7 @@ impl Talk {
     }
 
     pub(super) fn heap(&self) -> usize {
-        let Talk {
+        let Exchange {
             active,
             ways,
             steps,
@@ -55,7 +55,7 @@ impl Chunk {
     ///
     /// # Safety
     /// The operands are those of the region's step.
-    pub(super) unsafe fn turn(
+    pub(super) unsafe fn run_region(
         &mut self,
         region: u32,
         refs: *const Ref,
@@ -81,11 +81,11 @@ impl Chunk {
             return false;
         }
         let lanes = self.group.lanes();
-        let Talk {
+        let Exchange {
             active,
             ways,
             steps,
-        } = &mut self.talk;
+        } = &mut self.exchange;
         let words = lanes / POINTS;
         active.fill(0);
         for (pack, &bits) in self.group.active().iter().enumerate() {
@@ -119,10 +119,10 @@ impl Chunk {
             );
         }
         let span = self.span();
-        let talk = std::mem::replace(&mut self.talk, Talk::new(0, 0));
-        self.take_each(|point| u64::from(talk.steps[point]), context, span);
+        let exchange = std::mem::replace(&mut self.exchange, Exchange::new(0, 0));
+        self.take_each(|point| u64::from(exchange.steps[point]), context, span);
         for way in 0..self.memory.regions[region as usize].ways.len() {
-            let set = &talk.ways[way * stride..][..stride];
+            let set = &exchange.ways[way * stride..][..stride];
             let mut found = std::mem::take(&mut self.found);
             found.fill(0);
             for (pack, (found, &active)) in found.iter_mut().zip(self.group.active()).enumerate() {
@@ -140,7 +140,7 @@ impl Chunk {
             }
             self.found = found;
         }
-        self.talk = talk;
+        self.exchange = exchange;
         true
     }
 }

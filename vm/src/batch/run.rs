@@ -61,7 +61,7 @@ impl Chunk {
                     }
                     Act::Region(region) => {
                         if let Some(region) = region
-                            && self.turn(region, refs, context)
+                            && self.run_region(region, refs, context)
                         {
                             if !self.switch() {
                                 return;

@@ -37,7 +37,7 @@ impl Account {
 }
 
 /// A group that waits.
-struct Entry {
+struct WaitingGroup {
     position: Position,
     account: Account,
     /// Where its points are among all masks.
@@ -47,7 +47,7 @@ struct Entry {
 
 /// All groups that wait, the one that runs next last.
 pub(super) struct Waiting {
-    entries: Vec<Entry>,
+    entries: Vec<WaitingGroup>,
     /// Sets of points, a bit for each by pack.
     masks: Box<[u32]>,
     /// Sets that nobody has.
@@ -68,7 +68,7 @@ impl Waiting {
 
     /// Bytes of the heap that it holds.
     pub(super) fn heap(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<WaitingGroup>()
             + size_of_val(&self.masks[..])
             + self.free.capacity() * size_of::<usize>()
     }
@@ -100,7 +100,7 @@ impl Waiting {
             let masks = self.free.pop().expect("there are not more positions");
             self.masks[masks..][..set.len()].copy_from_slice(set);
             self.masks[masks + set.len()..masks + self.packs].fill(0);
-            let entry = Entry {
+            let entry = WaitingGroup {
                 position,
                 account,
                 masks,

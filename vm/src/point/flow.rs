@@ -6,10 +6,10 @@
 use super::state::index;
 use crate::blocks::{Blocks, MAX_LIVENESS, each_read, each_written};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Slot};
-use crate::native::{Computed, Entry, Flow, Home, Piece, Question, Then, Value, Way, What};
+use crate::native::{Branch, Computed, Entry, Flow, Home, Piece, Question, Then, Value, Way, What};
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Rows of a piece from which on code is worth its call, if control does not go on within the code.
@@ -37,7 +37,7 @@ pub fn flows(program: &Bytecode) -> Vec<Flow> {
             program,
             function: function.start,
             spans: &spans,
-            numbers: HashMap::new(),
+            numbers: FxHashMap::default(),
             words: Vec::new(),
         };
         let flow = finder.flow(&blocks, first..block);
@@ -50,7 +50,7 @@ pub fn flows(program: &Bytecode) -> Vec<Flow> {
 
 /// What an instruction is to code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Role {
     /// It computes or moves.
     Row,
     /// Control goes by it.
@@ -59,15 +59,15 @@ enum Part {
     Other,
 }
 
-fn part(opcode: Opcode) -> Part {
+fn role(opcode: Opcode) -> Role {
     match opcode {
         // A fault has to be noted, with its place.
-        Opcode::Row(op, _) if op.info().fault.is_some() => Part::Other,
-        Opcode::Row(..) | Opcode::Move(..) | Opcode::Global(_) | Opcode::Shadow(_) => Part::Row,
+        Opcode::Row(op, _) if op.info().fault.is_some() => Role::Other,
+        Opcode::Row(..) | Opcode::Move(..) | Opcode::Global(_) | Opcode::Shadow(_) => Role::Row,
         Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Jump | Opcode::Loop | Opcode::Enter => {
-            Part::Turn
+            Role::Turn
         }
-        _ => Part::Other,
+        _ => Role::Other,
     }
 }
 
@@ -75,13 +75,13 @@ fn part(opcode: Opcode) -> Part {
 fn pieces(program: &Bytecode, block: Span, to: &mut Vec<Span>) {
     let mut start = block.start;
     for position in block.clone() {
-        match part(program.code[position as usize].opcode) {
-            Part::Row => {}
-            Part::Turn => {
+        match role(program.code[position as usize].opcode) {
+            Role::Row => {}
+            Role::Turn => {
                 to.push(start..position + 1);
                 start = position + 1;
             }
-            Part::Other => {
+            Role::Other => {
                 if start < position {
                     to.push(start..position);
                 }
@@ -101,7 +101,7 @@ struct Finder<'p> {
     function: u32,
     /// Its pieces, in order.
     spans: &'p [Span],
-    numbers: HashMap<Home, u32>,
+    numbers: FxHashMap<Home, u32>,
     words: Vec<Home>,
 }
 
@@ -129,9 +129,9 @@ impl Finder<'_> {
 
     /// The way to an instruction, which begins a piece if it is in one.
     fn way(&self, position: u32) -> Way {
-        match part(self.code(position).opcode) {
-            Part::Other => Way::Exit(index(position)),
-            Part::Row | Part::Turn => Way::Block(self.at(position) as u32),
+        match role(self.code(position).opcode) {
+            Role::Other => Way::Exit(index(position)),
+            Role::Row | Role::Turn => Way::Block(self.at(position) as u32),
         }
     }
 
@@ -173,12 +173,12 @@ impl Finder<'_> {
         for (operand, &slot) in operands.iter_mut().zip(&code.words[1..]).take(arity) {
             *operand = self.value(slot, Lanes::NONE);
         }
-        Then::Branch {
+        Then::Branch(Branch {
             question: Question { test, operands },
             when,
             target: self.way(code.words[0]),
             next: self.way(next),
-        }
+        })
     }
 
     /// What an instruction computes, if it is a row or a move.
@@ -254,7 +254,7 @@ impl Finder<'_> {
         let mut waiting: Vec<usize> = Vec::new();
         for (piece, span) in self.spans.iter().enumerate() {
             let before = (span.start > self.function).then(|| self.code(span.start - 1).opcode);
-            if before.is_none_or(|opcode| part(opcode) == Part::Other && !opcode.ends()) {
+            if before.is_none_or(|opcode| role(opcode) == Role::Other && !opcode.ends()) {
                 waiting.push(piece);
             }
             let last = self.code(span.end - 1);
@@ -271,18 +271,13 @@ impl Finder<'_> {
                 continue;
             }
             let Piece { rows, then, .. } = &pieces[piece];
-            let (first, second) = match *then {
-                Then::Go(way) | Then::Step { to: way, .. } => (way, None),
-                Then::Branch { target, next, .. } => (target, Some(next)),
-            };
-            let ways = std::iter::once(first).chain(second);
-            let goes_on = ways.clone().any(|way| matches!(way, Way::Block(_)));
+            let goes_on = then.ways().any(|way| matches!(way, Way::Block(_)));
             // A step that cannot be taken has to be the interpreter's: it would come here again.
             let is_step = rows.is_empty() && matches!(then, Then::Step { .. });
             if !is_step && (rows.len() >= MIN_ROWS || goes_on) {
                 is_entry[piece] = true;
             } else {
-                let blocks = ways.filter_map(|way| match way {
+                let blocks = then.ways().filter_map(|way| match way {
                     Way::Block(block) => Some(block as usize),
                     Way::Exit(_) => None,
                 });

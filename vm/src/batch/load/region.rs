@@ -7,7 +7,7 @@ use super::super::step::{Act, Place, RegionInfo, Step};
 use super::stretch::Words;
 use super::{Loader, written};
 use crate::blocks::Blocks;
-use crate::native::{Block, End, Question, Region, Unit, Value, Way};
+use crate::native::{Block, Branch, End, Question, Region, Unit, Value, Way};
 use adumbra_ir::ops::MAX_OPERANDS;
 use adumbra_ir::types::Lanes;
 use rustc_hash::FxHashMap;
@@ -162,12 +162,12 @@ impl Loader<'_> {
                     for operand in &mut operands[..op.map_or(1, |op| op.arity())] {
                         *operand = words.value(&mut places, Lanes::NONE, &self.out.constants);
                     }
-                    End::Branch {
+                    End::Branch(Branch {
                         question: Question { test: op, operands },
                         when,
                         target: way(target),
                         next: way(next),
-                    }
+                    })
                 }
                 _ => End::Jump(way(next)),
             };
