@@ -414,14 +414,9 @@ impl Evaluator {
 
     /// The figures of its program, with the memory of the instance and of itself.
     pub fn stats(&self) -> Stats {
-        let mut stats = self.instance().program().stats();
-        stats.memory.instance = Some(self.instance().memory());
-        stats.memory.evaluator = Some(self.memory());
-        stats.tier = self.home.engine.tier();
-        if stats.tier == Some(Tier::Native) {
-            stats.native = self.instance().program().native_stats();
-        }
-        stats
+        let tier = self.home.engine.tier();
+        let is_native = tier == Some(Tier::Native);
+        Stats::of_evaluator(self.instance(), self.memory(), tier, is_native)
     }
 
     /// How many points are parked from here: neither resumed nor dropped yet.

@@ -1,5 +1,6 @@
 //! How long a compilation took, phase by phase, and how large what came out is.
 
+use crate::program::Instance;
 use crate::tier::Tier;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -46,6 +47,27 @@ pub struct NativeStats {
     /// How many times as fast as the interpreter the code is, if [`Tier::Auto`] has measured it: at most 1 if it is not taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<f64>,
+}
+
+impl Stats {
+    /// The figures of an instance's program, in an evaluator of so many bytes whose rows are computed by that tier, and may be by machine code.
+    pub(crate) fn of_evaluator(
+        instance: &Instance,
+        memory: usize,
+        tier: Option<Tier>,
+        may_be_native: bool,
+    ) -> Stats {
+        let program = instance.program();
+        let mut stats = program.stats();
+        stats.memory.instance = Some(instance.memory());
+        stats.memory.evaluator = Some(memory);
+        stats.tier = tier;
+        stats.native = match may_be_native {
+            true => program.native_stats(),
+            false => None,
+        };
+        stats
+    }
 }
 
 /// Bytes that a program takes in memory, and what is made of it.

@@ -3,7 +3,9 @@
 use crate::case::{Case, Likeness};
 use crate::limit::{Dual, Point, points as builds};
 use adumbra::Engine;
-use adumbra::bench::{Contender, Points, ROUNDS, Report, grid, point_engines, program, race, w4};
+use adumbra::bench::{
+    Contender, Points, ROUNDS, Report, grid, point_engines, program, race, suffix, w4,
+};
 use std::hint::black_box;
 
 /// Checks and times W1 to W4.
@@ -70,7 +72,8 @@ fn time(case: &Case, limits: &[Point], shadows: bool, report: &mut Report) {
     let mut contenders = Vec::new();
     for engine in point_engines() {
         let mut ours = Points::new(&program, engine);
-        contenders.push(Contender::new(engine_name(engine), move || {
+        let title = format!("point{}", suffix(engine.tier()));
+        contenders.push(Contender::new(title, move || {
             points.iter().for_each(|p| {
                 black_box(ours.run(p));
             });
@@ -100,7 +103,7 @@ fn time(case: &Case, limits: &[Point], shadows: bool, report: &mut Report) {
     for (contender, sample) in &samples {
         report.figure(format!("{name}_point_{what}_{contender}"), "ns", *sample);
     }
-    for (ours, engine) in samples.iter().zip(point_engines()) {
+    for ((contender, ours), engine) in samples.iter().zip(point_engines()) {
         let goal = match engine {
             Engine::Native => case.native_point,
             _ if shadows => case.point,
@@ -109,20 +112,9 @@ fn time(case: &Case, limits: &[Point], shadows: bool, report: &mut Report) {
         for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
             let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));
             if let Some(best) = builds.map(|(_, s)| s.min).min_by(f64::total_cmp) {
-                let ratio = match engine {
-                    Engine::Native => format!("{name}_point_native_{what}_over_{key}_{what}"),
-                    _ => format!("{name}_point_{what}_over_{key}_{what}"),
-                };
-                report.ratio(ratio, ours.1.min / best, goal);
+                let ratio = format!("{name}_{contender}_{what}_over_{key}_{what}");
+                report.ratio(ratio, ours.min / best, goal);
             }
         }
-    }
-}
-
-/// How contenders call it.
-fn engine_name(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Native => "native",
-        _ => "point",
     }
 }

@@ -454,14 +454,9 @@ impl BatchEvaluator {
 
     /// The figures of its program, with the memory of the instance and of itself, and what is known of machine code.
     pub fn stats(&self) -> Stats {
-        let program = self.instance().program();
-        let mut stats = program.stats();
-        stats.memory.instance = Some(self.instance().memory());
-        stats.memory.evaluator = Some(self.memory());
-        stats.tier = Some(self.tier());
-        if self.tier != Tier::Interpreter {
-            stats.native = program.native_stats();
-        }
+        let may_be_native = self.tier != Tier::Interpreter;
+        let tier = Some(self.tier());
+        let mut stats = Stats::of_evaluator(self.instance(), self.memory(), tier, may_be_native);
         if let (Some(native), Some(climb)) = (&mut stats.native, &self.climb) {
             native.speedup = climb.speedup();
         }

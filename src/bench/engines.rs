@@ -135,6 +135,15 @@ pub fn point_engines() -> impl Iterator<Item = Engine> {
     std::iter::once(Engine::Point).chain(native)
 }
 
+/// What the titles of an engine have behind them, by its tier.
+pub fn suffix(tier: Option<Tier>) -> &'static str {
+    match tier {
+        None | Some(Tier::Interpreter) => "",
+        Some(Tier::Native) => "_native",
+        Some(Tier::Auto) => "_auto",
+    }
+}
+
 /// Sees whether at every SIMD level every point has, to the bit, what it has alone; by machine code too.
 ///
 /// # Panics
@@ -195,10 +204,7 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
         let program = program(&workload.shader, what == "dual");
         for engine in point_engines() {
             let mut alone = Points::new(&program, engine);
-            let title = match engine {
-                Engine::Native => format!("{name}_point_{what}_native"),
-                _ => format!("{name}_point_{what}"),
-            };
+            let title = format!("{name}_point_{what}{}", suffix(engine.tier()));
             contenders.push(Contender::new(title, move || {
                 for point in points {
                     black_box(alone.run(point));
@@ -208,11 +214,7 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
         for level in SimdLevel::available() {
             for tier in tiers(level) {
                 let mut batches = Batches::new(&program, level, tier, points);
-                let title = match tier {
-                    Tier::Interpreter => format!("{name}_{level}_{what}"),
-                    Tier::Native => format!("{name}_{level}_{what}_native"),
-                    Tier::Auto => format!("{name}_{level}_{what}_auto"),
-                };
+                let title = format!("{name}_{level}_{what}{}", suffix(Some(tier)));
                 contenders.push(Contender::new(title, move || batches.run()));
             }
         }

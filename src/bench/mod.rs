@@ -26,7 +26,7 @@ mod programs;
 mod report;
 
 pub use clock::{Contender, ROUNDS, Sample, race};
-pub use engines::{Batches, Points, check, point_engines, tiers};
+pub use engines::{Batches, Points, check, point_engines, suffix, tiers};
 pub use programs::{Workload, compiler, grid, planes, program, w4, workloads};
 pub use report::{Goal, Report};
 

@@ -1,6 +1,7 @@
 //! `adumbra aot FILE… -o OUT.o --header OUT.h`: shaders compiled ahead of time, for a linker.
 
 use crate::args::AotArgs;
+use crate::files;
 use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format};
@@ -42,9 +43,9 @@ pub fn aot(args: AotArgs) -> Outcome {
         }
     }
     let bytes = file.to_bytes().map_err(Failure::usage)?;
-    crate::emit::write(&args.output, &bytes)?;
+    files::write(&args.output, &bytes)?;
     match &args.header {
-        Some(path) => crate::emit::write(path, file.header(&name(path)).as_bytes()),
+        Some(path) => files::write(path, file.header(&name(path)).as_bytes()),
         None => Ok(()),
     }
 }

@@ -13,7 +13,6 @@ use adumbra::{
 };
 use serde::Serialize;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 /// A stage's text for programs.
@@ -69,7 +68,7 @@ pub fn emit(args: EmitArgs) -> Outcome {
         .and_then(|input| stage(&args, &compiler, &input))
         .map_err(|findings| reported(&findings, Format::of(args.json)))??;
     match &args.output {
-        Some(path) => write(path, &bytes),
+        Some(path) => files::write(path, &bytes),
         None => Ok(io::stdout().lock().write_all(&bytes)?),
     }
 }
@@ -206,13 +205,4 @@ fn json_line(value: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(value).expect("strings and numbers serialise");
     bytes.push(b'\n');
     bytes
-}
-
-/// Writes a file that was asked for.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn write(path: &Path, bytes: &[u8]) -> Outcome {
-    std::fs::write(path, bytes)
-        .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))
 }

@@ -1,7 +1,7 @@
-//! Files by name: included ones stand relative to the file that includes them, and one file is one text, however it is spelled.
+//! Files by name: included ones stand relative to the file that includes them, and one file is one text, however it is spelled. What is written is written here, too.
 
 use crate::input;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Outcome};
 use adumbra::{Findings, Loader, Sources};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -95,6 +95,15 @@ pub fn are_one(a: &str, b: &str) -> bool {
 /// What cannot be included.
 pub fn including(sources: Sources) -> Result<Sources, Findings> {
     sources.including(&Files::knowing(&sources))
+}
+
+/// Writes a file that was asked for.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Outcome {
+    std::fs::write(path, bytes)
+        .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))
 }
 
 #[cfg(test)]
