@@ -4,8 +4,8 @@ use crate::program::Program;
 use adumbra_ir::{Scalar, Type};
 use std::fmt::Write;
 
-/// Names of members that C, C++ or their headers keep for themselves, and the language does not: they get a `_` behind them.
-const KEPT: [&str; 63] = [
+/// The words that C and C++ up to their standards of 2023 keep for themselves, and GNU's `typeof`. A host may call a global as it likes, so those of the language are among them.
+const KEYWORDS: [&str; 95] = [
     "alignas",
     "alignof",
     "and",
@@ -14,26 +14,45 @@ const KEPT: [&str; 63] = [
     "auto",
     "bitand",
     "bitor",
+    "bool",
+    "break",
+    "case",
     "catch",
     "char",
+    "char8_t",
+    "char16_t",
+    "char32_t",
     "class",
     "compl",
-    "const_cast",
+    "concept",
+    "const",
+    "consteval",
     "constexpr",
+    "constinit",
+    "const_cast",
+    "continue",
+    "co_await",
+    "co_return",
+    "co_yield",
     "decltype",
+    "default",
     "delete",
+    "do",
     "double",
     "dynamic_cast",
+    "else",
     "enum",
     "explicit",
     "export",
     "extern",
+    "false",
+    "float",
+    "for",
     "friend",
     "goto",
-    "I",
+    "if",
     "inline",
-    "int16_t",
-    "int32_t",
+    "int",
     "long",
     "mutable",
     "namespace",
@@ -50,26 +69,45 @@ const KEPT: [&str; 63] = [
     "public",
     "register",
     "reinterpret_cast",
+    "requires",
     "restrict",
+    "return",
     "short",
     "signed",
     "sizeof",
+    "static",
     "static_assert",
     "static_cast",
+    "struct",
+    "switch",
     "template",
     "this",
     "thread_local",
     "throw",
+    "true",
     "try",
     "typedef",
     "typeid",
     "typename",
+    "typeof",
+    "typeof_unqual",
     "union",
     "unsigned",
+    "using",
     "virtual",
+    "void",
     "volatile",
     "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
 ];
+
+/// Macros that stand for something else: of the headers that are included, of `complex.h`, and those that GNU's compilers have before any.
+const MACROS: [&str; 5] = ["I", "NULL", "i386", "linux", "unix"];
+
+/// The types of members: in C++, a member of such a name hides the type from those behind it.
+const TYPES: [&str; 2] = ["int32_t", "uint32_t"];
 
 /// The words behind a name that say how large it is.
 fn dimensions(ty: &Type) -> String {
@@ -111,12 +149,25 @@ fn members<'a>(
     text
 }
 
-/// A name that may be a member's.
+/// A name that may be a member's: one that C, C++ or their headers keep for themselves gets a `_` behind it. So does one that would be the same then.
 fn member(name: &str) -> String {
-    match KEPT.contains(&name) {
+    match is_kept(name.trim_end_matches('_')) {
         true => format!("{name}_"),
         false => name.to_owned(),
     }
+}
+
+fn is_kept(name: &str) -> bool {
+    let is_reserved = name.strip_prefix('_').is_some_and(|rest| {
+        rest.starts_with(|first: char| first == '_' || first.is_ascii_uppercase())
+    });
+    let is_limit = name.ends_with("_MIN") || name.ends_with("_MAX");
+    is_reserved
+        || is_limit
+        || name.starts_with("ADUMBRA_")
+        || [&KEYWORDS[..], &MACROS, &TYPES]
+            .iter()
+            .any(|list| list.contains(&name))
 }
 
 /// A struct, and that it has so many words; nothing of one without any.

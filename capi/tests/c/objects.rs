@@ -4,7 +4,7 @@ use crate::compilers::{Language, Library, compiler, link, project, room, scratch
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Engine, Evaluator, Globals, GlobalsLayout,
     Host, Instance, Limits, ObjectFile, ObjectShader, Options, Part, Platform, Program,
-    SampleRequest, Sampled, Sources, Tier, Type,
+    SampleRequest, Sampled, Scalar, Sources, Tier, Type,
 };
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -137,25 +137,62 @@ fn headers_are_c_and_cpp() {
     for (text, layout) in programs {
         let program = compiled(text, layout);
         write(&folder, &program, &[]);
-        for language in [Language::C, Language::Cpp] {
-            let Some(compiler) = compiler(language) else {
-                continue;
-            };
-            let source = folder.join(program.name()).with_extension(match language {
-                Language::C => "c",
-                Language::Cpp => "cpp",
-            });
-            let include = format!("#include \"{}.h\"\n", program.name());
-            // Twice, so that it has to know that it was read.
-            std::fs::write(&source, include.repeat(2)).unwrap();
-            let mut command = compiler.to_command();
-            command.args(language.strict()).arg("-Wno-unused-function");
-            command.arg("-fsyntax-only").arg("-I").arg(&folder);
-            command.arg("-I").arg(room().join("include")).arg(&source);
-            let said = command.output().expect("the compiler starts");
-            let errors = String::from_utf8_lossy(&said.stderr);
-            assert!(said.status.success(), "{language:?}: {errors}");
-        }
+        assert_compiles(&folder, program.name(), &[]);
+    }
+}
+
+/// Whether the header of that name is C and C++, by their older standards and by others.
+fn assert_compiles(folder: &Path, name: &str, others: &[(Language, &str)]) {
+    let older = [Language::C, Language::Cpp].map(|language| (language, language.strict()[0]));
+    for &(language, standard) in older.iter().chain(others) {
+        let Some(compiler) = compiler(language) else {
+            continue;
+        };
+        let source = folder.join(name).with_extension(match language {
+            Language::C => "c",
+            Language::Cpp => "cpp",
+        });
+        let include = format!("#include \"{name}.h\"\n");
+        // Twice, so that it has to know that it was read.
+        std::fs::write(&source, include.repeat(2)).unwrap();
+        let mut command = compiler.to_command();
+        command.args(language.strict()).arg("-Wno-unused-function");
+        command.arg(standard).arg("-fsyntax-only");
+        command.arg("-I").arg(folder);
+        command.arg("-I").arg(room().join("include")).arg(&source);
+        let said = command.output().expect("the compiler starts");
+        let errors = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success(), "{standard}: {errors}");
+    }
+}
+
+/// Words of C and C++, macros, types: no name of a global breaks a header, and no two become one.
+#[test]
+fn names_that_c_keeps_get_others() {
+    let names = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class class_ class__ compl \
+        concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double \
+        dynamic_cast else enum explicit export extern false float for friend goto if inline int int32_t long mutable namespace new noexcept \
+        not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short signed \
+        sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof \
+        typeof_unqual uint32_t union unsigned using virtual void volatile wchar_t while xor xor_eq \
+        I NULL linux unix INT32_MIN SIZE_MAX ADUMBRA_API ADUMBRA_TO_NUL _Bool _Static_assert __attribute__ __cplusplus _ size_t x";
+    let layout = names
+        .split(' ')
+        .try_fold(GlobalsLayout::new(), |layout, name| {
+            layout.with(name, Type::Scalar(Scalar::U32))
+        });
+    let folder = scratch("aot_names");
+    let program = compiled("shader kept(out uint o) { o = 1u; }", layout.unwrap());
+    write(&folder, &program, &[]);
+    let others = [
+        (Language::C, "-std=gnu99"),
+        (Language::C, "-std=gnu2x"),
+        (Language::Cpp, "-std=gnu++20"),
+    ];
+    assert_compiles(&folder, program.name(), &others);
+    let header = std::fs::read_to_string(folder.join("kept.h")).unwrap();
+    for kept in ["uint32_t x[3]", "uint32_t size_t[3]", "uint32_t _[3]"] {
+        assert!(header.contains(kept), "{kept}: {header}");
     }
 }
 
