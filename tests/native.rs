@@ -3,9 +3,9 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --native --programs 1000000`.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Engine, Evaluator, Globals, GlobalsLayout,
-    Host, Instance, Limits, NoTextures, Outcome, Part, Program, SampleRequest, Sampled, Sources,
-    Tier, Type,
+    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Engine, Evaluator, Fault,
+    Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Outcome, Part, Program,
+    SampleRequest, Sampled, Sources, Target, Tier, TierUp, Type,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;
@@ -119,6 +119,139 @@ impl Host for Impatient {
     fn is_cancelled(&mut self) -> bool {
         self.asked += 1;
         self.asked == self.patience
+    }
+}
+
+/// What a point of a batch shows: its words, and what stopped it.
+type Shown = (Outcome, Vec<u32>, Option<Fault>);
+
+/// What the points of a batch show by a tier.
+fn batch(program: &Arc<Program>, tier: Tier, x: &[f32], host: &mut dyn Host) -> Vec<Shown> {
+    let setup = BatchSetup {
+        tier,
+        width: Some(x.len()),
+        ..BatchSetup::default()
+    };
+    let mut evaluator = BatchEvaluator::with(&Instance::new(program), &setup).unwrap();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, x, 1).unwrap();
+    evaluator.evaluate(&globals, 0, x.len(), host);
+    let shown = (0..x.len()).map(|point| {
+        let (words, faults) = (evaluator.words(point), evaluator.faults(point));
+        let stopped = faults.stopped();
+        (evaluator.outcomes()[point], words.collect(), stopped)
+    });
+    shown.collect()
+}
+
+/// Loops of many more turns than code takes in one go: between, the host is asked for patience.
+#[test]
+fn loops_go_on_after_the_turns_that_code_takes_at_once() {
+    if !is_there() {
+        return;
+    }
+    let program = compiled(
+        "shader s(out float o, out int n) { float x = global_value<x>, sum = 0; while (n < int(x)) { sum = sum * 0.99 + x; n += 1; } o = sum; }",
+    );
+    // Half of the points leave at once, so that code runs the others.
+    let x = [0, 1].map(|half| (0..32).map(move |i| (half * (20_000 + 17 * i)) as f32));
+    let x: Vec<f32> = x.into_iter().flatten().collect();
+    for patience in [0, 3] {
+        let [expected, found] = [Tier::Interpreter, Tier::Native].map(|tier| {
+            let mut host = Impatient { asked: 0, patience };
+            let shown = batch(&program, tier, &x, &mut host);
+            (shown, host.asked)
+        });
+        assert!(
+            found.0 == expected.0,
+            "{:?}, not {:?}",
+            found.0[63],
+            expected.0[63]
+        );
+        let stopped = found
+            .0
+            .iter()
+            .filter(|(outcome, ..)| *outcome == Outcome::Stopped);
+        let least = if patience == 0 { 19 } else { patience };
+        assert!(found.1 >= least, "asked {} times", found.1);
+        assert_eq!(stopped.count(), if patience == 0 { 0 } else { 32 });
+    }
+}
+
+/// A loop becomes code as a whole if it has at most some two thousand steps; longer ones go by their steps.
+#[test]
+fn loops_that_are_too_long_for_code_go_by_the_steps() {
+    if !is_there() {
+        return;
+    }
+    let x: Vec<f32> = (0..64).map(|i| (i % 9) as f32).collect();
+    for (rows, is_code) in [(600, true), (3_000, false)] {
+        let body: String = (0..rows)
+            .map(|i| format!("sum = sum * 0.5 + x * {i}.5;\n"))
+            .collect();
+        let program = compiled(&format!(
+            "shader s(out float o) {{ float x = global_value<x>, sum = 1; for (int i = 0; i < int(x); ++i) {{ {body} }} o = sum; }}"
+        ));
+        let assembly = program.assembly(Target::host().unwrap());
+        let mut kernels = assembly.kernels.iter();
+        assert_eq!(kernels.any(|kernel| kernel.is_loop), is_code, "{rows}");
+        let [expected, found] = [Tier::Interpreter, Tier::Native]
+            .map(|tier| batch(&program, tier, &x, &mut NoTextures));
+        assert_eq!(found, expected, "{rows}");
+    }
+}
+
+/// Code is kept for a few sets of uniform globals; there are 32 here, each of which comes twice, while all evaluators live.
+#[test]
+fn any_number_of_sets_of_uniform_globals_shows_the_same() {
+    if !is_there() {
+        return;
+    }
+    let names = ["a", "b", "c", "d", "e"];
+    let layout = names.iter().try_fold(GlobalsLayout::new(), |layout, name| {
+        layout.with(*name, Type::FLOAT)
+    });
+    let text = "shader s(out float o) {
+        float a = global_value<a>, b = global_value<b>, c = global_value<c>, d = global_value<d>, e = global_value<e>;
+        o = sin(a * b) + cos(b * c) * sqrt(c + d) + exp(d - e) / (1 + e * a) + a * c - b * d; }";
+    let compiler = Compiler::new(layout.unwrap());
+    let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+    let values = [0.3_f32, 1.7, 2.9, 0.6, 1.1];
+    let mut point = Evaluator::new(&Instance::new(&program));
+    let mut globals = Globals::new(program.globals());
+    for (name, value) in names.into_iter().zip(values) {
+        globals.set(name, value, 0.0, 0.0).unwrap();
+    }
+    point.evaluate(&globals, &mut NoTextures);
+    let expected = point.words().to_vec();
+    let globals = BatchGlobals::same_as(&globals);
+    let at_once = TierUp {
+        when: CompileWhen::AtOnce,
+        after: 0,
+    };
+    for (tier, tier_up) in [(Tier::Native, TierUp::default()), (Tier::Auto, at_once)] {
+        let mut evaluators = Vec::new();
+        for set in (0..32).chain(0..32) {
+            let uniform = names.iter().enumerate();
+            let uniform = uniform.filter(|(bit, _)| set >> bit & 1 == 1);
+            let setup = BatchSetup {
+                tier,
+                tier_up,
+                width: Some(64),
+                uniform: uniform.map(|(_, name)| (*name).to_owned()).collect(),
+                ..BatchSetup::default()
+            };
+            evaluators.push(BatchEvaluator::with(&Instance::new(&program), &setup).unwrap());
+            for evaluator in evaluators.iter_mut().rev().step_by(7) {
+                evaluator.evaluate(&globals, 0, 64, &mut NoTextures);
+                for point in [0, 63] {
+                    let found: Vec<u32> = evaluator.words(point).collect();
+                    assert_eq!(found, expected, "{tier:?}, set {set}");
+                }
+            }
+        }
+        let made = evaluators[0].stats().native.unwrap();
+        assert!(made.code_bytes > 0 && made.refused == 0, "{made:?}");
     }
 }
 

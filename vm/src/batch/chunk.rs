@@ -302,7 +302,11 @@ impl Chunk {
 
     /// Where the group's step comes from.
     pub(super) fn span(&self) -> Span {
-        let position = self.memory.steps[self.at].position;
+        self.span_of(self.memory.steps[self.at].position)
+    }
+
+    /// Where an instruction of the bytecode comes from.
+    pub(super) fn span_of(&self, position: u32) -> Span {
         self.program.span(position).unwrap_or_default()
     }
 

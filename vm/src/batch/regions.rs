@@ -118,7 +118,8 @@ impl Chunk {
                 &CALLEES,
             );
         }
-        let span = self.span();
+        let position = self.memory.regions[region as usize].position;
+        let span = self.span_of(position);
         let exchange = std::mem::replace(&mut self.exchange, Exchange::new(0, 0));
         self.take_each(|point| u64::from(exchange.steps[point]), context, span);
         for way in 0..self.memory.regions[region as usize].ways.len() {

@@ -177,6 +177,8 @@ pub(super) struct RegionInfo {
     pub(super) end: u32,
     /// Steps of the budget that a turn takes at most.
     pub(super) turn: u64,
+    /// The instruction of the bytecode that turns it: what stops points in its code is said to happen there.
+    pub(super) position: u32,
     /// The most calls that are open in it whose callees stand in their places.
     pub(super) open: u32,
 }

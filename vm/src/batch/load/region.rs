@@ -74,7 +74,7 @@ impl Loader<'_> {
             };
             let range = first..=jumps.block_of(last);
             if last - at <= MAX_STEPS && self.is_region(&range, &jumps) {
-                self.region(at, range, starts, blocks);
+                self.region(at, range, last, starts, blocks);
                 end = last;
             }
         }
@@ -105,11 +105,12 @@ impl Loader<'_> {
             })
     }
 
-    /// The region of these blocks, whose code the step at `at` runs.
+    /// The region of these blocks, whose code the step at `at` runs, and whose last turn is the step at `last`.
     fn region(
         &mut self,
         at: usize,
         range: RangeInclusive<usize>,
+        last: usize,
         starts: &[u32],
         blocks: &Blocks<'_>,
     ) {
@@ -194,6 +195,7 @@ impl Loader<'_> {
             ways: exits.into_boxed_slice(),
             end: behind,
             turn,
+            position: self.out.steps[last].position,
             open,
         });
         self.out.units.push(Unit::Region(region));
