@@ -178,14 +178,14 @@ fn loops_go_on_after_the_turns_that_code_takes_at_once() {
     }
 }
 
-/// A loop becomes code as a whole if it has at most some two thousand steps; longer ones go by their steps.
+/// A loop becomes code as a whole if it has at most 2,048 steps, three a row here; longer ones go by their steps.
 #[test]
 fn loops_that_are_too_long_for_code_go_by_the_steps() {
     if !is_there() {
         return;
     }
     let x: Vec<f32> = (0..64).map(|i| (i % 9) as f32).collect();
-    for (rows, is_code) in [(600, true), (3_000, false)] {
+    for (rows, is_code) in [(600, true), (800, false)] {
         let body: String = (0..rows)
             .map(|i| format!("sum = sum * 0.5 + x * {i}.5;\n"))
             .collect();
