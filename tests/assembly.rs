@@ -1,13 +1,14 @@
 //! Machine code as it is shown: all of it, in the processors' notations, beside what it was made for; and as profilers are told of it.
 
-use adumbra::assembly::{Assembly, Kernel, MAX_LINE_SHOWN, Part};
+use adumbra::assembly::{Assembly, Kernel, Listing, MAX_LINE_SHOWN, Part, Purpose};
 use adumbra::{
-    BatchEvaluator, BatchSetup, Compiler, GlobalsLayout, Instance, Program, Sources, Target, Tier,
-    Type,
+    BatchEvaluator, BatchSetup, Compiler, Engine, Evaluator, GlobalsLayout, Instance, Limits,
+    Program, Sources, Target, Tier, Type,
 };
 use adumbra_fuzz::oracle::chain::compiler;
 use adumbra_fuzz::oracle::modes::MODES;
 use adumbra_fuzz::{Profile, bundle};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 fn compiled(text: &str) -> Arc<Program> {
@@ -16,15 +17,19 @@ fn compiled(text: &str) -> Arc<Program> {
     Compiler::new(layout).compile(&sources).unwrap()
 }
 
-fn parts(assembly: &Assembly) -> impl Iterator<Item = &Part> + Clone {
-    let kernels = assembly.kernels.iter().flat_map(|kernel| &kernel.parts);
-    kernels.chain(&assembly.shared)
+fn parts(code: &Listing) -> impl Iterator<Item = &Part> + Clone {
+    let kernels = code.kernels.iter().flat_map(|kernel| &kernel.parts);
+    kernels.chain(&code.shared)
+}
+
+fn is_loop(kernel: &Kernel) -> bool {
+    matches!(kernel.purpose, Purpose::Rows { is_loop: true, .. })
 }
 
 /// Instructions follow one another, each by its own bytes, and the notation knows all of them.
-fn check(assembly: &Assembly, ops: usize) {
+fn check(code: &Listing, ops: usize) {
     let mut at = 0;
-    for part in parts(assembly) {
+    for part in parts(code) {
         for instruction in &part.instructions {
             assert_eq!(instruction.address, at, "{part:?}");
             at += instruction.bytes.len();
@@ -34,20 +39,50 @@ fn check(assembly: &Assembly, ops: usize) {
                 .any(|text| instruction.text.starts_with(text));
             assert!(is_known, "{instruction:?}");
         }
-        let is_of_row = ["compute", "store", "rare way", "routine"].contains(&part.purpose);
-        assert_eq!(part.op.is_some(), is_of_row, "{part:?}");
+        let of_ops = [
+            "compute", "store", "rare way", "routine", "branch", "step", "leave",
+        ];
+        assert_eq!(
+            part.op.is_some(),
+            of_ops.contains(&part.purpose),
+            "{part:?}"
+        );
         if let Some(op) = &part.op {
             assert!((op.position as usize) < ops, "{op:?}");
         }
     }
-    let data: usize = assembly.data.iter().map(|data| 4 * data.count).sum();
-    let padding = assembly.bytes - data - at;
+    let data: usize = code.data.iter().map(|data| 4 * data.count).sum();
+    let padding = code.bytes - data - at;
     assert!(padding < 32, "{padding}");
+}
+
+/// Each kernel for single points begins by entering, once, and computes something, or leads somewhere; they stand in the order of the bytecode.
+fn check_entries(points: &Listing) {
+    let mut last = None;
+    for kernel in &points.kernels {
+        let Purpose::Entry { position } = kernel.purpose else {
+            panic!("{kernel:?}");
+        };
+        assert!(last < Some(position), "{kernel:?}");
+        last = Some(position);
+        let Some(code) = kernel.code else { continue };
+        let purposes: Vec<&str> = kernel.parts.iter().map(|part| part.purpose).collect();
+        let entered = purposes.iter().position(|purpose| *purpose == "entry");
+        assert!(
+            purposes.iter().filter(|own| **own == "entry").count() == 1,
+            "{purposes:?}"
+        );
+        let entry = &kernel.parts[entered.unwrap()];
+        assert_eq!(entry.instructions[0].address, code.address);
+        assert!(purposes.contains(&"leave"), "{purposes:?}");
+    }
 }
 
 #[test]
 fn code_of_random_programs_is_shown_whole_for_each_processor() {
     let mut loops = 0;
+    // How often code for single points has parts of each kind.
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut with_line, mut all) = (0, 0);
     for seed in 0..60 {
         let random = adumbra_fuzz::Program::of_seed(seed, Profile::ANY);
@@ -58,32 +93,43 @@ fn code_of_random_programs_is_shown_whole_for_each_processor() {
             };
             for target in Target::ALL {
                 let assembly = program.assembly(target);
-                check(&assembly, program.stats().bytecode_ops);
-                let ops = parts(&assembly).filter_map(|part| part.op.as_ref());
-                all += ops.clone().count();
-                with_line += ops.filter(|op| op.line.is_some()).count();
-                loops += assembly
-                    .kernels
-                    .iter()
-                    .filter(|kernel| kernel.is_loop)
-                    .count();
+                let Assembly {
+                    batches, points, ..
+                } = &assembly;
+                for code in [batches, points] {
+                    check(code, program.stats().bytecode_ops);
+                    let ops = parts(code).filter_map(|part| part.op.as_ref());
+                    all += ops.clone().count();
+                    with_line += ops.filter(|op| op.line.is_some()).count();
+                }
+                loops += batches.kernels.iter().filter(|own| is_loop(own)).count();
+                check_entries(points);
+                for part in parts(points) {
+                    *kinds.entry(part.purpose).or_default() += 1;
+                }
             }
         }
     }
     assert!(loops > 10, "{loops}");
+    for kind in ["entry", "compute", "branch", "step", "leave", "rare way"] {
+        assert!(
+            kinds.get(kind).is_some_and(|&count| count > 10),
+            "{kinds:?}"
+        );
+    }
     // The others are of the standard library.
     assert!(with_line > all / 2, "{with_line} of {all}");
 }
 
 /// The kernel that computes a row, by how the row begins, and the row's part in it.
-fn find<'a>(assembly: &'a Assembly, op: &str) -> (&'a Kernel, &'a Part) {
-    let in_kernels = assembly.kernels.iter().flat_map(|kernel| {
+fn find<'a>(code: &'a Listing, op: &str) -> (&'a Kernel, &'a Part) {
+    let in_kernels = code.kernels.iter().flat_map(|kernel| {
         let parts = kernel.parts.iter();
         parts.map(move |part| (kernel, part))
     });
     let mut rows = in_kernels.filter(|(_, part)| part.purpose == "compute");
     rows.find(|(_, part)| part.op.as_ref().is_some_and(|own| own.text.starts_with(op)))
-        .unwrap_or_else(|| panic!("{op} is not in\n{assembly}"))
+        .unwrap_or_else(|| panic!("{op} is not in\n{code:#?}"))
 }
 
 #[test]
@@ -93,14 +139,16 @@ fn what_rows_have_in_common_belongs_to_the_first() {
     );
     for (target, root) in [(Target::X86_64, "vsqrtps"), (Target::Aarch64, "fsqrt")] {
         let assembly = program.assembly(target);
-        let (kernel, part) = find(&assembly, "sqrt");
-        assert_eq!(part.op.as_ref().unwrap().line.as_ref().unwrap().line, 3);
-        let instructions = kernel.parts.iter().flat_map(|part| &part.instructions);
-        let roots = instructions
-            .filter(|own| own.text.starts_with(root))
-            .count();
-        // Two vectors at once.
-        assert_eq!(roots, 2, "{assembly}");
+        // Two vectors at once, or the one of a point.
+        for (code, vectors) in [(&assembly.batches, 2), (&assembly.points, 1)] {
+            let (kernel, part) = find(code, "sqrt");
+            assert_eq!(part.op.as_ref().unwrap().line.as_ref().unwrap().line, 3);
+            let instructions = kernel.parts.iter().flat_map(|part| &part.instructions);
+            let roots = instructions
+                .filter(|own| own.text.starts_with(root))
+                .count();
+            assert_eq!(roots, vectors, "{assembly}");
+        }
     }
 }
 
@@ -111,10 +159,10 @@ fn long_lines_are_shown_from_where_rows_stand() {
     let text =
         format!("shader s(out float o) {{ float x = global_value<x>; {filler} o = sqrt(y); }}");
     let assembly = compiled(&text).assembly(Target::X86_64);
-    let (_, part) = find(&assembly, "sqrt");
+    let (_, part) = find(&assembly.batches, "sqrt");
     let line = part.op.as_ref().unwrap().line.as_ref().unwrap();
     assert_eq!((line.line, line.text.as_str()), (1, "sqrt(y); }"));
-    let most = parts(&assembly).filter_map(|part| part.op.as_ref()?.line.as_ref());
+    let most = parts(&assembly.batches).filter_map(|part| part.op.as_ref()?.line.as_ref());
     let most = most.map(|line| line.text.chars().count()).max();
     assert_eq!(most, Some(MAX_LINE_SHOWN));
 }
@@ -129,6 +177,7 @@ fn what_has_no_code_is_said_to_be_interpreted() {
     ));
     let assembly = program.assembly(Target::X86_64);
     let without = assembly
+        .batches
         .kernels
         .iter()
         .filter(|kernel| kernel.code.is_none());
@@ -143,23 +192,39 @@ fn a_program_that_was_loaded_has_code_and_no_lines() {
     let loaded = Program::from_bytecode(&program.to_bytecode()).unwrap();
     for target in Target::ALL {
         let mut assembly = program.assembly(target);
-        let kernels = assembly
-            .kernels
-            .iter_mut()
-            .flat_map(|kernel| &mut kernel.parts);
-        for op in kernels
-            .chain(&mut assembly.shared)
-            .filter_map(|part| part.op.as_mut())
-        {
-            assert!(op.line.take().is_some());
+        for code in [&mut assembly.batches, &mut assembly.points] {
+            let kernels = code.kernels.iter_mut().flat_map(|kernel| &mut kernel.parts);
+            for op in kernels
+                .chain(&mut code.shared)
+                .filter_map(|part| part.op.as_mut())
+            {
+                assert!(op.line.take().is_some());
+            }
         }
         assert_eq!(loaded.assembly(target), assembly);
     }
 }
 
-fn instructions_end(assembly: &Assembly) -> usize {
-    let all = parts(assembly).flat_map(|part| &part.instructions);
-    all.last().map_or(0, |last| last.address + last.bytes.len())
+/// A line for profilers: an address, bytes, and a name.
+type Symbol = (usize, usize, String);
+
+/// The lines by which profilers know code that stands at an address, whose kernels are called so.
+fn symbols(code: &Listing, base: usize, kernel: &str) -> Vec<Symbol> {
+    let all = parts(code).flat_map(|part| &part.instructions);
+    let all_end = all.last().map_or(0, |last| last.address + last.bytes.len());
+    let mut symbols = Vec::new();
+    let mut end = 0;
+    for (number, own) in code.kernels.iter().enumerate() {
+        let own = own.code.unwrap();
+        symbols.push((
+            base + own.address,
+            own.bytes,
+            format!("bump::{kernel}{number}"),
+        ));
+        end = own.address + own.bytes;
+    }
+    symbols.push((base + end, all_end - end, "bump::shared".into()));
+    symbols
 }
 
 /// `perf` is told of the very kernels that are shown.
@@ -169,43 +234,37 @@ fn profilers_know_all_code_by_name() {
         "shader bump(out float o) { float x = global_value<x>; float y = sin(x) * x;\n\
          for (int i = 0; i < 9; ++i) { if (y > 3.0) break; y = fmod(y + float(i), 7.5); } o = y; }",
     );
+    assert_eq!(program.perf_map(), "");
+    let instance = Instance::new(&program);
     let setup = BatchSetup {
         tier: Tier::Native,
         ..BatchSetup::default()
     };
-    assert_eq!(program.perf_map(), "");
-    let Ok(_evaluator) = BatchEvaluator::with(&Instance::new(&program), &setup) else {
+    let Ok(_evaluator) = BatchEvaluator::with(&instance, &setup) else {
         println!("skipped: there is no machine code for this processor");
         return;
     };
     let assembly = program.assembly(Target::host().unwrap());
-    let map = program.perf_map();
-    let number = |digits: &str| usize::from_str_radix(digits, 16).unwrap();
-    let found: Vec<(usize, usize, String)> = map
-        .lines()
-        .map(|line| {
+    assert!(assembly.batches.kernels.len() > 2, "{assembly}");
+    assert!(assembly.points.kernels.len() > 1, "{assembly}");
+    let found = || -> Vec<Symbol> {
+        let map = program.perf_map();
+        let number = |digits: &str| usize::from_str_radix(digits, 16).unwrap();
+        let lines = map.lines().map(|line| {
             let [start, bytes, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
                 panic!("{line}");
             };
             (number(start), number(bytes), name.to_owned())
-        })
-        .collect();
-    assert!(assembly.kernels.len() > 2, "{assembly}");
-    let mut expected = Vec::new();
-    let mut end = 0;
-    for (number, kernel) in assembly.kernels.iter().enumerate() {
-        let code = kernel.code.unwrap();
-        expected.push((code.address, code.bytes, format!("bump::kernel{number}")));
-        end = code.address + code.bytes;
-    }
-    expected.push((
-        end,
-        instructions_end(&assembly) - end,
-        "bump::shared".into(),
-    ));
-    let base = found[0].0 - expected[0].0;
-    for (address, ..) in &mut expected {
-        *address += base;
-    }
-    assert_eq!(found, expected);
+        });
+        lines.collect()
+    };
+    let base = |(start, ..): &Symbol, code: &Listing| start - code.kernels[0].code.unwrap().address;
+    let batches = found();
+    let start = base(&batches[0], &assembly.batches);
+    assert_eq!(batches, symbols(&assembly.batches, start, "kernel"));
+    let _one = Evaluator::with(&instance, Engine::Native, Limits::default()).unwrap();
+    let all = found();
+    let points = &all[batches.len()..];
+    let start = base(&points[0], &assembly.points);
+    assert_eq!(points, symbols(&assembly.points, start, "entry"));
 }

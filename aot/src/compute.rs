@@ -33,6 +33,11 @@ impl Lineage {
         self.made.push((first, position));
     }
 
+    /// The instruction that nodes are made for now.
+    fn now(&self) -> u32 {
+        self.made.last().map_or(0, |&(_, position)| position)
+    }
+
     /// The instruction that a node was made for.
     pub(crate) fn of(&self, id: Id) -> u32 {
         let behind = self.made.partition_point(|&(first, _)| first <= id);
@@ -175,6 +180,11 @@ impl<'s> Writer<'s> {
     /// What is written down from now on is for this instruction.
     pub(crate) fn begin(&mut self, position: u32) {
         self.lineage.begin(self.graph.len() as Id, position);
+    }
+
+    /// The instruction that is written down.
+    pub(crate) fn position(&self) -> u32 {
+        self.lineage.now()
     }
 
     /// The node that a word holds.

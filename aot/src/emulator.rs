@@ -2,7 +2,7 @@
 //!
 //! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
 
-use crate::emit::Compiled;
+use crate::listing::Compiled;
 use crate::trial::region::{self, Loop};
 use crate::trial::{EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS, Trial};
 use adumbra_vm::native::Run;

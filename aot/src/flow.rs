@@ -18,8 +18,17 @@ pub(crate) struct Tree {
     pub(crate) at: u32,
     /// What is computed. What is wanted at a turn counts as stored there.
     pub(crate) computation: Computation,
-    /// What happens between nodes, in order, each with the node that it is behind.
-    pub(crate) turns: Vec<(Id, Turn)>,
+    /// What happens between nodes, in order.
+    pub(crate) events: Vec<Event>,
+}
+
+/// Something that happens behind a node.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) behind: Id,
+    pub(crate) turn: Turn,
+    /// The instruction of the bytecode that it is for.
+    pub(crate) position: u32,
 }
 
 /// Something that control does.
@@ -56,7 +65,7 @@ pub(crate) enum Goal {
     Exit(u32),
 }
 
-/// The trees of a flow, and how many places they have.
+/// The trees of a flow, those of its entries in their order, and how many places they have.
 pub(crate) fn trees(flow: &Flow, templates: &mut Templates) -> (Vec<Tree>, u32) {
     let mut grower = Grower::new(flow);
     let mut trees = Vec::new();
@@ -101,7 +110,7 @@ struct Grower<'f> {
     /// What words held before: now, and in the beginning.
     changes: Vec<(u32, [Option<Id>; 2])>,
     uses: Vec<Store>,
-    turns: Vec<(Id, Turn)>,
+    events: Vec<Event>,
 }
 
 impl<'f> Grower<'f> {
@@ -131,9 +140,10 @@ impl<'f> Grower<'f> {
             arms: Vec::new(),
             changes: Vec::new(),
             uses: Vec::new(),
-            turns: Vec::new(),
+            events: Vec::new(),
         };
-        for entry in &flow.entries {
+        // The last that is wanted is grown first.
+        for entry in flow.entries.iter().rev() {
             grower.is_root[entry.piece as usize] = true;
             grower.want(entry.piece);
         }
@@ -173,7 +183,7 @@ impl<'f> Grower<'f> {
                 stores: std::mem::take(&mut self.uses),
                 lineage,
             },
-            turns: std::mem::take(&mut self.turns),
+            events: std::mem::take(&mut self.events),
         }
     }
 
@@ -294,7 +304,11 @@ impl<'f> Grower<'f> {
     }
 
     fn turn(&mut self, turn: Turn) {
-        self.turns.push((self.behind(), turn));
+        self.events.push(Event {
+            behind: self.behind(),
+            turn,
+            position: self.writer.position(),
+        });
     }
 
     /// The piece that a way leads to, if it belongs to this tree.

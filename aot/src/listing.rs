@@ -1,10 +1,4 @@
-//! Code to be looked at, for any processor on any host: its bytes, where kernels are, and what each part is for.
-
-use crate::a64::A64;
-use crate::emit::compile_in_parts;
-use crate::target::Target;
-use crate::x64::X64;
-use adumbra_vm::native::Unit;
+//! Code as it is written, at any address, for any processor on any host: its bytes, where kernels are, and what each part is for.
 
 /// What a part of code is for. Numbers are positions in the bytecode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +13,7 @@ pub enum Part {
     Runs,
     /// The loop over the points of a run begins.
     Points,
-    /// Nodes that were first made for an instruction; of a turn of a loop, the jump back.
+    /// Nodes that were first made for an instruction; of a turn of a loop for many points, the jump back.
     Row(u32),
     /// What such a node gives is stored: in its plane or, of a mask, for those who run later.
     Store(u32),
@@ -37,6 +31,12 @@ pub enum Part {
     NextRun,
     /// A kernel goes back to its caller.
     Exit,
+    /// For single points: control parts.
+    Branch(u32),
+    /// For single points: a step of the budget is taken, if one is left.
+    Step(u32),
+    /// For single points: what changed goes to the register file, and control leaves, to another place or to the caller.
+    Leave(u32),
     /// A routine for rare ways, which kernels share: first called for an instruction.
     Routine(u32),
     /// Calls a function for each lane.
@@ -54,72 +54,68 @@ pub struct Extent {
     pub frame: usize,
 }
 
-/// The code of a program's units.
+/// The code of a program's units, or of its flows.
 #[derive(Clone, Debug)]
-pub struct Listing {
+pub struct Compiled {
     /// Instructions, and behind them constants.
     pub bytes: Vec<u8>,
     /// Where instructions end.
     pub end: usize,
-    /// Where constants, tables and places for addresses begin.
+    /// Where constants and tables begin.
     pub data: usize,
-    /// The kernel of each unit; nothing where its frame would be too large, and steps are run instead.
+    /// The kernel of each unit, or that of each entry of the flows, which follow one another as entries do. Nothing where its frame would be too large, and its rows are
+    /// interpreted.
     pub kernels: Vec<Option<Extent>>,
-    /// Where each part begins, in order, and what it is for. The last one ends where instructions do.
+    /// Where each part begins, in order, and what it is for, if that was asked for. The last one ends where instructions do.
     pub parts: Vec<(usize, Part)>,
-}
-
-/// The code that [`Native`](crate::Native) makes of units on that processor; nothing if it is too long for its own jumps.
-pub fn listing(target: Target, units: &[Unit]) -> Option<Listing> {
-    let compile = match target {
-        Target::X86_64 => compile_in_parts::<X64>,
-        Target::Aarch64 => compile_in_parts::<A64>,
-    };
-    let (code, parts) = compile(units)?;
-    Some(Listing {
-        bytes: code.bytes,
-        end: code.end,
-        data: code.data,
-        kernels: code.kernels,
-        parts,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::{compile, compile_in_parts};
-    use crate::machine::Machine;
+    use crate::target::Target;
     use crate::trial::rows;
+    use adumbra_vm::native::{Flow, Unit};
 
     /// Being told of the parts changes no byte; they follow one another, and each kernel has its own.
-    fn check<M: Machine>(units: &[Unit]) {
-        let code = compile::<M>(units).unwrap();
-        let (in_parts, parts) = compile_in_parts::<M>(units).unwrap();
+    fn check(code: &Compiled, in_parts: &Compiled) -> Vec<Vec<Part>> {
+        let parts = &in_parts.parts;
+        assert!(code.parts.is_empty());
         assert_eq!(in_parts.bytes, code.bytes);
         assert_eq!(parts[0].0, 0);
         assert!(parts.is_sorted_by(|(a, _), (b, _)| a < b));
         assert!(parts.last().unwrap().0 <= code.end && code.end <= code.data);
         let mut end = 0;
-        for extent in code.kernels.into_iter().flatten() {
+        let extents = code.kernels.iter().flatten().map(|extent| {
             assert!(end <= extent.start && extent.start < extent.end && extent.end <= code.end);
+            end = extent.end;
             let own = parts
                 .iter()
                 .filter(|(at, _)| (extent.start..extent.end).contains(at));
             let own: Vec<Part> = own.map(|&(_, part)| part).collect();
             assert_eq!(own.first(), Some(&Part::Entry));
-            assert_eq!(own.last(), Some(&Part::Exit));
-            end = extent.end;
-        }
+            own
+        });
+        extents.collect()
     }
 
     #[test]
     fn parts_are_told_of_all_code_and_change_none() {
-        let stretches = rows().into_iter().map(|trial| Unit::Stretch(trial.stretch));
-        let units: Vec<Unit> = stretches.collect();
-        for units in units.chunks(100) {
-            check::<X64>(units);
-            check::<A64>(units);
+        let trials = rows();
+        for trials in trials.chunks(100) {
+            let flows: Vec<Flow> = trials.iter().map(|trial| trial.flow()).collect();
+            let stretches = trials.iter().map(|trial| trial.stretch.clone());
+            let units: Vec<Unit> = stretches.map(Unit::Stretch).collect();
+            for target in Target::ALL {
+                let compile = |in_parts| target.compile(&units, in_parts).unwrap();
+                for own in check(&compile(false), &compile(true)) {
+                    assert_eq!(own.last(), Some(&Part::Exit));
+                }
+                let compile = |in_parts| target.compile_flows(&flows, in_parts).unwrap();
+                for own in check(&compile(false), &compile(true)) {
+                    assert!(own.iter().any(|part| matches!(part, Part::Leave(_))));
+                }
+            }
         }
     }
 }

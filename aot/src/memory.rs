@@ -4,9 +4,8 @@
 //! ordinary processes do so, and refuses it to those with the hardened runtime, unless they are entitled to unsigned executable memory. To be refused is no error: rows are
 //! interpreted then.
 
-use crate::emit::Compiled;
 use crate::entries;
-use crate::listing::Extent;
+use crate::listing::{Compiled, Extent};
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
 use crate::perf::{Symbol, symbols, write_lines};
 use crate::target::Target;
@@ -202,7 +201,7 @@ unsafe impl Translator for Native {
         if let Some(kernels) = self.find(uniform) {
             return kernels;
         }
-        let code = |own: Target| own.compile(units);
+        let code = |own: Target| own.compile(units, false);
         let (mut made, placed) = self.make(units.is_empty(), code, kernels);
         let found = placed.kernels.clone();
         if made.variants.len() == MAX_VARIANTS {
@@ -234,7 +233,7 @@ unsafe impl Translator for Native {
             });
             return kernels;
         }
-        let code = |own: Target| own.compile_flows(&flows);
+        let code = |own: Target| own.compile_flows(&flows, false);
         let of = |code: &Compiled, buffer| point_kernels(&flows, code, buffer);
         let (mut made, placed) = self.make(flows.is_empty(), code, of);
         let found = placed.kernels.clone();

@@ -1,8 +1,7 @@
 //! What profilers are told of code that is in no file: for `perf` a line for each piece, its address, its bytes and its name, as `jit-interface.txt` in the documentation of
 //! Linux's `tools/perf` says.
 
-use crate::emit::Compiled;
-use crate::listing::Extent;
+use crate::listing::{Compiled, Extent};
 use std::fmt::Write;
 
 /// A name for a piece of code in memory.

@@ -1,7 +1,9 @@
 //! The processors that code can be written for, on any host.
 
 use crate::a64::A64;
-use crate::emit::{Compiled, compile, compile_flows};
+use crate::emit::{compile, compile_flows};
+use crate::listing::Compiled;
+use crate::machine::Machine;
 use crate::x64::{Point, X64};
 use adumbra_vm::native::{Flow, Unit};
 
@@ -37,19 +39,19 @@ impl Target {
         }
     }
 
-    /// The code of units; nothing if it is too long for its own jumps.
-    pub(crate) fn compile(self, units: &[Unit]) -> Option<Compiled> {
+    /// The code of units on this processor; nothing if it is too long for its own jumps. `in_parts` says whether it tells what its parts are for.
+    pub fn compile(self, units: &[Unit], in_parts: bool) -> Option<Compiled> {
         match self {
-            Target::X86_64 => compile::<X64>(units),
-            Target::Aarch64 => compile::<A64>(units),
+            Target::X86_64 => compile::<X64>(units, X64::REGISTERS, in_parts),
+            Target::Aarch64 => compile::<A64>(units, A64::REGISTERS, in_parts),
         }
     }
 
-    /// The code of flows; nothing if it is too long for its own jumps.
-    pub(crate) fn compile_flows(self, flows: &[Flow]) -> Option<Compiled> {
+    /// The same of flows, each entry of which is a kernel.
+    pub fn compile_flows(self, flows: &[Flow], in_parts: bool) -> Option<Compiled> {
         match self {
-            Target::X86_64 => compile_flows::<Point>(flows),
-            Target::Aarch64 => compile_flows::<A64>(flows),
+            Target::X86_64 => compile_flows::<Point>(flows, Point::REGISTERS, in_parts),
+            Target::Aarch64 => compile_flows::<A64>(flows, A64::REGISTERS, in_parts),
         }
     }
 }

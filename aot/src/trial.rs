@@ -4,7 +4,8 @@
 pub(crate) mod region;
 
 use crate::compute::words;
-use crate::emit::{Compiled, compile_flows_with, compile_with};
+use crate::emit::{compile, compile_flows};
+use crate::listing::Compiled;
 use crate::machine::Machine;
 use crate::memory::{place, place_points};
 use adumbra_ir::host::read_shadow;
@@ -123,8 +124,8 @@ impl Trial {
     /// Its code, given so many registers.
     pub(crate) fn code<M: Machine>(&self, registers: u8) -> Compiled {
         let unit = Unit::Stretch(self.stretch.clone());
-        let compiled = compile_with::<M>(&[unit], registers, None);
-        compiled.expect("it is short").0
+        let compiled = compile::<M>(&[unit], registers, false);
+        compiled.expect("it is short")
     }
 
     fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], state: &mut u64) -> Trial {
@@ -221,7 +222,7 @@ impl Trial {
     }
 
     /// The same rows for one point: a word stands in the slot of its number, or, if there was a cell, among the globals.
-    fn flow(&self) -> Flow {
+    pub(crate) fn flow(&self) -> Flow {
         let stretch = &self.stretch;
         let words = (0..).zip(&stretch.words).map(|(word, home)| match home {
             Home::Plane => Home::Slot(word),
@@ -250,7 +251,7 @@ impl Trial {
 
     /// The code of these rows for one point, given so many registers.
     pub(crate) fn point_code<M: Machine>(&self, registers: u8) -> Compiled {
-        compile_flows_with::<M>(&[self.flow()], registers).expect("it is short")
+        compile_flows::<M>(&[self.flow()], registers, false).expect("it is short")
     }
 
     /// What the words hold before, point by point of those that run.

@@ -5,47 +5,73 @@ mod text;
 
 use crate::program::Program;
 use crate::sources::Sources;
-use adumbra_aot as aot;
-use adumbra_aot::Target;
+use adumbra_aot::{self as aot, Compiled, Target};
 use adumbra_ir::Span;
-use adumbra_vm::native::Unit;
-use adumbra_vm::{Bytecode, FloatMode, batch, lower};
+use adumbra_vm::native::{Flow, Unit};
+use adumbra_vm::{Bytecode, FloatMode, batch, flows, lower};
 use decode::decode;
 use serde::{Serialize, Serializer};
 
 /// Bytes of the longest line of source text that is shown whole, and characters of a longer one that are shown: a text may be one line.
 pub const MAX_LINE_SHOWN: usize = 120;
 
-/// The machine code of a program. Addresses count from its beginning. As text it is a listing.
+/// The machine code of a program. As text it is a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Assembly {
     /// The processor that it is for.
     #[serde(serialize_with = "as_name")]
     pub target: Target,
+    /// What evaluators of many points at once run: a kernel computes rows of the bytecode that follow one another, or a loop.
+    #[serde(flatten)]
+    pub batches: Listing,
+    /// What evaluators of single points run: a kernel is entered behind what the interpreter does, and goes on as far as there are rows and jumps.
+    pub points: Listing,
+}
+
+/// Code that stands in one piece. Addresses count from its beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listing {
     /// Bytes of all of it, constants included.
     pub bytes: usize,
     /// What the engine calls, in the order of the bytecode.
     pub kernels: Vec<Kernel>,
     /// What kernels share: routines for rare ways, and calls.
     pub shared: Vec<Part>,
-    /// What instructions read: constants, tables, and zeros where addresses will be.
+    /// What instructions read: constants and tables.
     pub data: Vec<Data>,
 }
 
-/// A kernel: it computes rows of the bytecode that follow one another, or a loop, for many points at once.
+/// A kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Kernel {
-    /// Whether it runs a loop until the last point has left it.
-    #[serde(rename = "loop")]
-    pub is_loop: bool,
-    /// How many rows it computes.
-    pub rows: usize,
-    /// Positions in the bytecode of the first and the last of its instructions.
-    pub positions: [u32; 2],
-    /// Where its code is; nothing if there is none, and its rows are interpreted: its frame would be too large.
+    /// What it is for.
+    #[serde(flatten)]
+    pub purpose: Purpose,
+    /// Where its code is; nothing if there is none, and what it is for is interpreted: its frame would be too large.
     pub code: Option<Extent>,
     /// Its code.
     pub parts: Vec<Part>,
+}
+
+/// What a kernel is for. Positions are those of instructions in the bytecode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Purpose {
+    /// It computes rows for many points at once.
+    Rows {
+        /// Whether it runs a loop until the last point has left it.
+        #[serde(rename = "loop")]
+        is_loop: bool,
+        /// How many rows it computes.
+        rows: usize,
+        /// The first and the last of its instructions.
+        positions: [u32; 2],
+    },
+    /// Control of a single point comes in here.
+    Entry {
+        /// The instruction that it goes on with.
+        position: u32,
+    },
 }
 
 /// Where the code of a kernel is.
@@ -63,8 +89,8 @@ pub struct Extent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// What they are for: `compute` what an instruction of the bytecode gives, or what several have in common and the first of them wanted; `store` it where
-    /// later ones find it; `rare way` and `routine` are for points whose operands want another way than the usual one. The others are the
-    /// frame around them.
+    /// later ones find it; `rare way` and `routine` are for points whose operands want another way than the usual one. In code for single points, control parts at a
+    /// `branch`, takes a `step` of the budget, and may `leave`, with what changed put into the register file. The others are the frame around them.
     pub purpose: &'static str,
     /// The instruction of the bytecode that they are for.
     pub op: Option<Op>,
@@ -135,7 +161,7 @@ impl Program {
     /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
     ///
     /// let assembly = program.assembly(Target::Aarch64);
-    /// let parts = assembly.kernels.iter().flat_map(|kernel| &kernel.parts);
+    /// let parts = assembly.batches.kernels.iter().flat_map(|kernel| &kernel.parts);
     /// let root = parts.clone().find(|part| {
     ///     part.purpose == "compute" && part.op.as_ref().is_some_and(|op| op.text.starts_with("sqrt"))
     /// });
@@ -145,51 +171,34 @@ impl Program {
     ///
     /// let listing = program.assembly(Target::X86_64).to_string();
     /// assert!(listing.contains("vsqrtps ymm") && listing.contains("o = sqrt(x) * x; }"));
+    /// // A single point stands in half a vector.
+    /// assert!(listing.contains("single points: 1 entry") && listing.contains("vsqrtps xmm"));
     /// # Ok::<(), adumbra::Findings>(())
     /// ```
     pub fn assembly(&self, target: Target) -> Assembly {
         // Constants are worked out, and floats written.
         let _mode = FloatMode::enter();
         let bytecode = &**self.bytecode();
-        let units = batch::units(bytecode, &[]);
         let places = self.module().and_then(|module| lower::places(module).ok());
         let lines = Lines {
             bytecode,
             sources: self.sources(),
             places: places.unwrap_or_default(),
         };
-        let Some(listing) = aot::listing(target, &units) else {
-            // Too long for its own jumps.
-            return Assembly {
-                target,
-                bytes: 0,
-                kernels: units.iter().map(|unit| kernel(unit, None)).collect(),
-                shared: Vec::new(),
-                data: Vec::new(),
-            };
-        };
-        let mut parts = lines.parts(target, &listing).peekable();
-        let mut kernels = Vec::with_capacity(units.len());
-        for (unit, extent) in units.iter().zip(&listing.kernels) {
-            let mut kernel = kernel(unit, *extent);
-            if let Some(extent) = extent {
-                let own = std::iter::from_fn(|| parts.next_if(|(at, _)| *at < extent.end));
-                kernel.parts = own.map(|(_, part)| part).collect();
-            }
-            kernels.push(kernel);
-        }
+        let (units, flows) = (batch::units(bytecode, &[]), flows(bytecode));
+        let batches = target.compile(&units, true);
+        let points = target.compile_flows(&flows, true);
+        let entries = flows.iter().flat_map(entries);
         Assembly {
             target,
-            bytes: listing.bytes.len(),
-            kernels,
-            shared: parts.map(|(_, part)| part).collect(),
-            data: data(&listing),
+            batches: lines.code(target, batches, units.iter().map(rows)),
+            points: lines.code(target, points, entries),
         }
     }
 }
 
-/// A kernel without its parts.
-fn kernel(unit: &Unit, extent: Option<aot::Extent>) -> Kernel {
+/// What the kernel of a unit is for.
+fn rows(unit: &Unit) -> Purpose {
     let (is_loop, rows, positions): (_, _, Vec<u32>) = match unit {
         Unit::Stretch(stretch) => {
             let positions = stretch.rows.iter().map(|row| row.position);
@@ -204,24 +213,29 @@ fn kernel(unit: &Unit, extent: Option<aot::Extent>) -> Kernel {
     };
     let first = positions.iter().min().copied().unwrap_or_default();
     let last = positions.iter().max().copied().unwrap_or_default();
-    Kernel {
+    Purpose::Rows {
         is_loop,
         rows,
         positions: [first, last],
-        code: extent.map(|extent| Extent {
-            address: extent.start,
-            bytes: extent.end - extent.start,
-            frame: extent.frame,
-        }),
-        parts: Vec::new(),
     }
 }
 
+/// What the kernels of a flow are for.
+fn entries(flow: &Flow) -> impl Iterator<Item = Purpose> {
+    flow.entries.iter().map(|entry| {
+        let piece = &flow.pieces[entry.piece as usize];
+        let first = piece.rows.first().map(|row| row.position);
+        Purpose::Entry {
+            position: first.unwrap_or(piece.position),
+        }
+    })
+}
+
 /// What instructions read, behind all of them.
-fn data(listing: &aot::Listing) -> Vec<Data> {
+fn data(code: &Compiled) -> Vec<Data> {
     let mut data: Vec<Data> = Vec::new();
-    let words = listing.bytes[listing.data..].chunks(4);
-    for (address, bytes) in (listing.data..).step_by(4).zip(words) {
+    let words = code.bytes[code.data..].chunks(4);
+    for (address, bytes) in (code.data..).step_by(4).zip(words) {
         let word = bytes.iter().rev();
         let word = word.fold(0, |word, &byte| word << 8 | u32::from(byte));
         match data.last_mut() {
@@ -253,6 +267,9 @@ fn purpose(part: aot::Part) -> (&'static str, Option<u32>) {
         aot::Part::Rare(position) => ("rare way", Some(position)),
         aot::Part::NextRun => ("next run", None),
         aot::Part::Exit => ("exit", None),
+        aot::Part::Branch(position) => ("branch", Some(position)),
+        aot::Part::Step(position) => ("step", Some(position)),
+        aot::Part::Leave(position) => ("leave", Some(position)),
         aot::Part::Routine(position) => ("routine", Some(position)),
         aot::Part::Calls => ("calls", None),
     }
@@ -267,21 +284,61 @@ struct Lines<'p> {
 }
 
 impl Lines<'_> {
-    /// The parts of a listing, each with where it begins.
+    /// Code whose kernels are for these purposes, in this order; nothing was compiled if it is too long for its own jumps.
+    fn code(
+        &self,
+        target: Target,
+        compiled: Option<Compiled>,
+        purposes: impl Iterator<Item = Purpose>,
+    ) -> Listing {
+        let kernel = |purpose| Kernel {
+            purpose,
+            code: None,
+            parts: Vec::new(),
+        };
+        let mut kernels: Vec<Kernel> = purposes.map(kernel).collect();
+        let Some(compiled) = compiled else {
+            return Listing {
+                bytes: 0,
+                kernels,
+                shared: Vec::new(),
+                data: Vec::new(),
+            };
+        };
+        let mut parts = self.parts(target, &compiled).peekable();
+        for (kernel, extent) in kernels.iter_mut().zip(&compiled.kernels) {
+            let Some(extent) = *extent else { continue };
+            let own = std::iter::from_fn(|| parts.next_if(|(at, _)| *at < extent.end));
+            kernel.parts = own.map(|(_, part)| part).collect();
+            kernel.code = Some(Extent {
+                address: extent.start,
+                bytes: extent.end - extent.start,
+                frame: extent.frame,
+            });
+        }
+        Listing {
+            bytes: compiled.bytes.len(),
+            kernels,
+            shared: parts.map(|(_, part)| part).collect(),
+            data: data(&compiled),
+        }
+    }
+
+    /// The parts of code, each with where it begins.
     fn parts<'l>(
         &'l self,
         target: Target,
-        listing: &'l aot::Listing,
+        compiled: &'l Compiled,
     ) -> impl Iterator<Item = (usize, Part)> + 'l {
-        let starts = listing.parts.iter().map(|&(start, _)| start);
-        let ends = starts.skip(1).chain([listing.end]);
-        listing
+        let starts = compiled.parts.iter().map(|&(start, _)| start);
+        let ends = starts.skip(1).chain([compiled.end]);
+        compiled
             .parts
             .iter()
             .zip(ends)
             .map(move |(&(start, part), end)| {
                 let (purpose, position) = purpose(part);
-                let code = &listing.bytes[start..end];
+                let code = &compiled.bytes[start..end];
                 let instructions = match part {
                     aot::Part::Pool => vec![Instruction {
                         address: start,

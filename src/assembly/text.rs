@@ -1,60 +1,71 @@
 //! Machine code as a listing: what is not an instruction stands behind a semicolon.
 
-use super::{Assembly, Kernel, Line, Part};
+use super::{Assembly, Kernel, Line, Listing, Part, Purpose};
 use std::fmt;
 
 impl fmt::Display for Assembly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let target = self.target.name();
-        writeln!(
-            f,
-            "; {target}: {}, {} bytes of code and constants",
-            count(self.kernels.len(), "kernel"),
-            self.bytes
-        )?;
-        for (number, kernel) in self.kernels.iter().enumerate() {
-            writeln!(f, "\n; kernel {number}: {kernel}")?;
-            parts(f, &kernel.parts)?;
-        }
-        if !self.shared.is_empty() {
-            writeln!(f, "\n; shared")?;
-            parts(f, &self.shared)?;
-        }
-        if !self.data.is_empty() {
-            writeln!(f, "\n; data")?;
-        }
-        let start = self.data.first().map_or(0, |data| data.address);
-        for data in &self.data {
-            write!(
-                f,
-                "    {:#06x}  {:08x} × {:<2} ; +{:#x}, ",
-                data.address,
-                data.word,
-                data.count,
-                data.address - start
-            )?;
-            let number = f32::from_bits(data.word);
-            // Small words are more likely integers than denormal floats.
-            match data.word < 1 << 23 || number.is_nan() {
-                true => writeln!(f, "{}", data.word as i32)?,
-                false => writeln!(f, "{number:?}")?,
-            }
-        }
-        Ok(())
+        write!(f, "; {}: ", self.target.name())?;
+        code(f, &self.batches, ["kernel", "kernels"])?;
+        write!(f, "\n; single points: ")?;
+        code(f, &self.points, ["entry", "entries"])
     }
 }
 
-fn count(count: usize, of: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {of}{plural}")
+/// Code, whose kernels are called so, one or many.
+fn code(f: &mut fmt::Formatter<'_>, code: &Listing, [one, many]: [&str; 2]) -> fmt::Result {
+    let count = code.kernels.len();
+    let kernels = if count == 1 { one } else { many };
+    writeln!(
+        f,
+        "{count} {kernels}, {} bytes of code and constants",
+        code.bytes
+    )?;
+    for (number, kernel) in code.kernels.iter().enumerate() {
+        writeln!(f, "\n; {one} {number}: {kernel}")?;
+        parts(f, &kernel.parts)?;
+    }
+    if !code.shared.is_empty() {
+        writeln!(f, "\n; shared")?;
+        parts(f, &code.shared)?;
+    }
+    if !code.data.is_empty() {
+        writeln!(f, "\n; data")?;
+    }
+    let start = code.data.first().map_or(0, |data| data.address);
+    for data in &code.data {
+        write!(
+            f,
+            "    {:#06x}  {:08x} × {:<2} ; +{:#x}, ",
+            data.address,
+            data.word,
+            data.count,
+            data.address - start
+        )?;
+        let number = f32::from_bits(data.word);
+        // Small words are more likely integers than denormal floats.
+        match data.word < 1 << 23 || number.is_nan() {
+            true => writeln!(f, "{}", data.word as i32)?,
+            false => writeln!(f, "{number:?}")?,
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, last] = self.positions;
-        let of = if self.is_loop { "a loop of " } else { "" };
-        let rows = count(self.rows, "row");
-        write!(f, "{of}{rows}, bytecode {first} to {last}; ")?;
+        match self.purpose {
+            Purpose::Rows {
+                is_loop,
+                rows,
+                positions: [first, last],
+            } => {
+                let of = if is_loop { "a loop of " } else { "" };
+                let plural = if rows == 1 { "" } else { "s" };
+                write!(f, "{of}{rows} row{plural}, bytecode {first} to {last}; ")?;
+            }
+            Purpose::Entry { position } => write!(f, "bytecode {position}; ")?,
+        }
         match self.code {
             Some(code) => write!(
                 f,

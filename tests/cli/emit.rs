@@ -145,6 +145,12 @@ fn machine_code_stands_beside_bytecode_and_source_on_any_host() {
             .find(|op| op.contains(": sqrt  "));
         assert!(op.expect("the row is there").contains(root), "{text}");
         assert!(text.contains(";   rare way ") && text.contains(";   routine "));
+        // Once for many points, and once for one.
+        let (many, one) = text
+            .split_once("\n; single points: ")
+            .expect("they have code");
+        assert!(one.contains("\n; entry 0: bytecode ") && !many.contains("; entry 0"));
+        assert!(one.contains(&line) && one.contains(";   step ") && one.contains(";   leave "));
         let out = scratch("roots.s", "");
         let written = adumbra(emit.into_iter().chain(["-o", &out]));
         assert_eq!((written.code, written.stdout.as_str()), (0, ""));
@@ -167,30 +173,38 @@ fn machine_code_as_data_is_all_of_the_code() {
         let kernels = list(&assembly, "kernels");
         let loops: Vec<&Value> = kernels.iter().map(|kernel| &kernel["loop"]).collect();
         assert_eq!(loops, [&json!(false), &json!(false), &json!(true)]);
-        let parts = kernels.iter().flat_map(|kernel| list(kernel, "parts"));
-        let parts: Vec<Value> = parts.chain(list(&assembly, "shared")).collect();
-        // One behind the other.
-        let mut at = 0;
-        for part in &parts {
-            for instruction in list(part, "instructions") {
-                assert_eq!(instruction["address"].as_u64(), Some(at), "{part}");
-                at += instruction["bytes"].as_str().unwrap().len() as u64 / 2;
+        let entries = list(&assembly["points"], "kernels");
+        assert!(entries.iter().all(|entry| entry["position"].is_u64()));
+        let parts = |code: &Value| {
+            let kernels = list(code, "kernels");
+            let parts = kernels.iter().flat_map(|kernel| list(kernel, "parts"));
+            parts.chain(list(code, "shared")).collect::<Vec<Value>>()
+        };
+        for code in [&assembly, &assembly["points"]] {
+            // One behind the other.
+            let mut at = 0;
+            for part in parts(code) {
+                for instruction in list(&part, "instructions") {
+                    assert_eq!(instruction["address"].as_u64(), Some(at), "{part}");
+                    at += instruction["bytes"].as_str().unwrap().len() as u64 / 2;
+                }
             }
+            for data in list(code, "data") {
+                let address = data["address"].as_u64().unwrap();
+                assert!(
+                    address == at || address < at + 32 && address % 16 == 0,
+                    "{data}"
+                );
+                at = address + 4 * data["count"].as_u64().unwrap();
+            }
+            assert_eq!(code["bytes"].as_u64(), Some(at));
         }
-        for data in list(&assembly, "data") {
-            let address = data["address"].as_u64().unwrap();
-            assert!(
-                address == at || address < at + 32 && address % 16 == 0,
-                "{data}"
-            );
-            at = address + 4 * data["count"].as_u64().unwrap();
-        }
-        assert_eq!(assembly["bytes"].as_u64(), Some(at));
         let is_root = |part: &&Value| {
             let instructions = list(part, "instructions");
             let mut texts = instructions.iter().map(|i| i["text"].as_str().unwrap());
             texts.any(|text| text.starts_with(root))
         };
+        let parts = parts(&assembly);
         let op = &parts.iter().find(is_root).unwrap()["op"];
         assert!(op["position"].is_u64() && op["text"].as_str().unwrap().starts_with("sqrt"));
         assert_eq!(op["line"]["line"], 6);
@@ -211,6 +225,8 @@ fn machine_code_of_next_to_nothing() {
         let ran = adumbra(["emit", &file, "--stage", "asm", "--target", "aarch64"]);
         assert_eq!(ran.code, 0, "{ran:?}");
         assert!(ran.stdout.starts_with(begin), "{ran:?}");
+        let none = "; single points: 0 entries, 0 bytes of code and constants\n";
+        assert!(ran.stdout.ends_with(none), "{ran:?}");
     }
 }
 

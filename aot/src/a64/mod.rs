@@ -2,10 +2,10 @@
 //!
 //! A kernel is called as [`Kernel`](adumbra_vm::native::Kernel) says, by the procedure call standard. Registers: `x0` the references, `x1` the next run, `x2` how many are left, `x3` the bytes of a
 //! pack; `x8` the points; `x4` the byte offset of the vectors at hand, `x5` and `x6` where the run begins and ends; `x7` the pool; `x16` the plane or cell at hand, or free as `x17` is. `x9` and `x10` are free, `x15` is where a routine returns to.
-//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the register file, `x1` the globals, `x2` the steps that are left.
+//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the register file, `x1` the globals, `x2` the steps that are left, `x3` the table of what may be called. That a kernel is given in `x5`; either keeps it in its frame ([`CALLEES`]).
 //! Three vector registers are free, the others hold values. A frame has what routines are given, the cells, and slots for values that found no register; `x29` is where it ends.
 //!
-//! The pool stands behind all code: constants, tables, and places for the addresses of what is called, each known by its offset as soon as it is asked for. A kernel finds it by a distance that stands
+//! The pool stands behind all code: constants and tables, each known by its offset as soon as it is asked for. A kernel finds it by a distance that stands
 //! in front of the kernel, so it may be any distance away. Frames and pools that are longer than an instruction can name are reached through `x17`.
 
 #![allow(

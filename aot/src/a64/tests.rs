@@ -2,8 +2,8 @@
 //! one, and by the processor where it is one. Where there is neither, the bytes of a few kernels are what they were when they were run.
 
 use super::A64;
-use crate::emit::Compiled;
 use crate::emulator::Emulator;
+use crate::listing::Compiled;
 use crate::trial::region::Loop;
 use crate::trial::{Trial, rows};
 use adumbra_ir::ops::Op;

@@ -3,9 +3,9 @@
 
 use super::kernel::Frame;
 use super::{Body, Emitter};
-use crate::flow::{Goal, Leave, Tree, Turn};
+use crate::flow::{Event, Goal, Leave, Tree, Turn};
 use crate::graph::Id;
-use crate::listing::Extent;
+use crate::listing::{Extent, Part};
 use crate::machine::Machine;
 use crate::template::Templates;
 use adumbra_vm::native::Flow;
@@ -17,6 +17,9 @@ struct Goals<'f> {
     /// Bytes of the frame.
     size: i32,
 }
+
+/// A way out that is written behind the tree: where it begins, how control leaves by it, and the instruction of the bytecode that it is for.
+type WayOut<'t> = (DynamicLabel, &'t Leave, u32);
 
 impl<M: Machine> Emitter<M> {
     /// Writes a flow; says where each of its entries is. Nothing if its frame would be too large.
@@ -38,63 +41,78 @@ impl<M: Machine> Emitter<M> {
             places: &places,
             size: frame.size,
         };
-        let mut entries = vec![0; flow.entries.len()];
+        let mut extents: Vec<Extent> = Vec::with_capacity(flow.entries.len());
         for (tree, body) in trees.iter().zip(&mut bodies) {
-            // They stand in order.
-            let entry = flow
-                .entries
-                .binary_search_by_key(&tree.at, |entry| entry.piece);
-            if let Ok(entry) = entry {
-                entries[entry] = self.machine.enter_flow(goals.size);
+            let next = flow.entries.get(extents.len());
+            if next.is_some_and(|entry| entry.piece == tree.at) {
+                self.end_entry(&mut extents);
+                self.part(Part::Pool);
+                let start = self.machine.enter_flow(goals.size);
+                self.part_from(start, Part::Entry);
+                extents.push(Extent {
+                    start,
+                    end: start,
+                    frame: frame.size as usize,
+                });
             }
             self.machine.bind(places[tree.at as usize]);
             self.tree(tree, body, &goals);
         }
-        // One ends where the next one begins, although control goes on from one to the other.
-        let mut ends = entries.clone();
-        ends.push(self.machine.here());
-        ends.sort_unstable();
-        let extents = entries.into_iter().map(|start| Extent {
-            start,
-            end: ends[ends.partition_point(|&end| end <= start)],
-            frame: frame.size as usize,
-        });
-        Some(extents.collect())
+        self.end_entry(&mut extents);
+        debug_assert_eq!(
+            extents.len(),
+            flow.entries.len(),
+            "each has a tree, in order"
+        );
+        Some(extents)
+    }
+
+    /// The code of an entry ends where the next one's begins, although control goes on from one to the other.
+    fn end_entry(&self, extents: &mut [Extent]) {
+        if let Some(last) = extents.last_mut() {
+            last.end = self.machine.here();
+        }
     }
 
     fn tree(&mut self, tree: &Tree, body: &mut Body<'_>, goals: &Goals<'_>) {
-        let mut turns = tree.turns.iter().peekable();
+        let mut events = tree.events.iter().peekable();
         let mut aside = Vec::new();
         for id in 0..body.graph.nodes.len() as Id {
             if body.places.has(id) {
+                if self.parts.is_some() {
+                    self.part(Part::Row(body.lineage.of(id)));
+                }
                 self.node(body, id, 0);
             }
-            while let Some((_, turn)) = turns.next_if(|(behind, _)| *behind == id) {
-                self.turn(turn, body, goals, &mut aside);
+            while let Some(event) = events.next_if(|event| event.behind == id) {
+                self.event(event, body, goals, &mut aside);
             }
         }
-        for (label, leave) in aside {
+        for (label, leave, position) in aside {
+            self.part(Part::Leave(position));
             self.machine.bind(label);
             self.leave(leave, body, goals);
         }
         self.asides(body);
     }
 
-    fn turn<'t>(
+    fn event<'t>(
         &mut self,
-        turn: &'t Turn,
+        event: &'t Event,
         body: &Body<'_>,
         goals: &Goals<'_>,
-        aside: &mut Vec<(DynamicLabel, &'t Leave)>,
+        aside: &mut Vec<WayOut<'t>>,
     ) {
-        match turn {
+        let position = event.position;
+        match &event.turn {
             Turn::Come(place) => self.machine.bind(goals.places[*place as usize]),
             Turn::Branch {
                 mask,
                 is_set,
                 leave,
             } => {
-                let to = self.way_out(leave, goals, aside);
+                self.part(Part::Branch(position));
+                let to = self.way_out(leave, goals, position, aside);
                 let mask = self.operand(body, *mask, 0);
                 match is_set {
                     true => self.machine.jump_if_any(mask, to),
@@ -102,10 +120,14 @@ impl<M: Machine> Emitter<M> {
                 }
             }
             Turn::Step(leave) => {
-                let to = self.way_out(leave, goals, aside);
+                self.part(Part::Step(position));
+                let to = self.way_out(leave, goals, position, aside);
                 self.machine.take_step(to);
             }
-            Turn::Go(leave) => self.leave(leave, body, goals),
+            Turn::Go(leave) => {
+                self.part(Part::Leave(position));
+                self.leave(leave, body, goals);
+            }
         }
     }
 
@@ -114,13 +136,14 @@ impl<M: Machine> Emitter<M> {
         &mut self,
         leave: &'t Leave,
         goals: &Goals<'_>,
-        aside: &mut Vec<(DynamicLabel, &'t Leave)>,
+        position: u32,
+        aside: &mut Vec<WayOut<'t>>,
     ) -> DynamicLabel {
         match leave.to {
             Goal::Place(place) if leave.stores.is_empty() => goals.places[place as usize],
             _ => {
                 let label = self.machine.label();
-                aside.push((label, leave));
+                aside.push((label, leave, position));
                 label
             }
         }

@@ -10,7 +10,7 @@ use crate::allocate::Places;
 use crate::compute::{Lineage, segments};
 use crate::flow::trees;
 use crate::graph::{Graph, Id};
-use crate::listing::{Extent, Part};
+use crate::listing::{Compiled, Extent, Part};
 use crate::machine::{Machine, Written};
 use crate::template::Templates;
 use crate::trace::traces;
@@ -29,21 +29,6 @@ const _: () = assert!(
 /// Rows for which there is room in memory from the beginning; the code of more of them moves as it grows.
 const MAX_ROOM: usize = 1 << 14;
 
-/// The code of a program's units, at any address.
-#[derive(Debug)]
-pub(crate) struct Compiled {
-    pub(crate) bytes: Vec<u8>,
-    /// The kernel of each unit; nothing where there is none.
-    pub(crate) kernels: Vec<Option<Extent>>,
-    /// Where instructions end.
-    pub(crate) end: usize,
-    /// Where constants and other data begin.
-    pub(crate) data: usize,
-}
-
-/// What the parts of code are for: where each begins, in order.
-pub(crate) type Parts = Vec<(usize, Part)>;
-
 /// Writes code.
 struct Emitter<M> {
     machine: M,
@@ -53,8 +38,8 @@ struct Emitter<M> {
     registers: u8,
     /// Lanes of a vector that differ from one another.
     lanes: usize,
-    /// If somebody asks.
-    parts: Option<Parts>,
+    /// What parts are for, each with where it begins, if somebody asks.
+    parts: Option<Vec<(usize, Part)>>,
 }
 
 /// How many rows a unit has.
@@ -65,25 +50,15 @@ fn rows(unit: &Unit) -> usize {
     }
 }
 
-/// Compiles all units; nothing if the code is too long.
-pub(crate) fn compile<M: Machine>(units: &[Unit]) -> Option<Compiled> {
-    Some(compile_with::<M>(units, M::REGISTERS, None)?.0)
-}
-
-/// The same, and tells what the parts of the code are for.
-pub(crate) fn compile_in_parts<M: Machine>(units: &[Unit]) -> Option<(Compiled, Parts)> {
-    compile_with::<M>(units, M::REGISTERS, Some(Parts::new()))
-}
-
-/// The same with so many vector registers for values, and of the parts if that is asked for.
-pub(crate) fn compile_with<M: Machine>(
+/// Compiles all units, with so many vector registers for values; nothing if the code is too long. Tells of its parts if that is asked for.
+pub(crate) fn compile<M: Machine>(
     units: &[Unit],
     registers: u8,
-    parts: Option<Parts>,
-) -> Option<(Compiled, Parts)> {
+    in_parts: bool,
+) -> Option<Compiled> {
     let mut templates = Templates::new(M::SATURATES);
     let rows = units.iter().map(rows).sum();
-    let mut emitter = Emitter::<M>::new(registers, M::VECTOR as usize / 4, rows, parts);
+    let mut emitter = Emitter::<M>::new(registers, M::VECTOR as usize / 4, rows, in_parts);
     let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
         kernels.push(match unit {
@@ -100,17 +75,16 @@ pub(crate) fn compile_with<M: Machine>(
     emitter.finish(kernels, &templates)
 }
 
-/// Compiles all flows, each entry of which is a kernel; nothing if the code is too long.
-pub(crate) fn compile_flows<M: Machine>(flows: &[Flow]) -> Option<Compiled> {
-    compile_flows_with::<M>(flows, M::REGISTERS)
-}
-
-/// The same with so many vector registers for values.
-pub(crate) fn compile_flows_with<M: Machine>(flows: &[Flow], registers: u8) -> Option<Compiled> {
+/// The same of flows, each entry of which is a kernel.
+pub(crate) fn compile_flows<M: Machine>(
+    flows: &[Flow],
+    registers: u8,
+    in_parts: bool,
+) -> Option<Compiled> {
     let mut templates = Templates::new(M::SATURATES);
     let pieces = flows.iter().flat_map(|flow| &flow.pieces);
     let rows = pieces.map(|piece| piece.rows.len()).sum();
-    let mut emitter = Emitter::<M>::new(registers, 1, rows, None);
+    let mut emitter = Emitter::<M>::new(registers, 1, rows, in_parts);
     let mut kernels = Vec::new();
     for flow in flows {
         let trees = trees(flow, &mut templates);
@@ -119,7 +93,7 @@ pub(crate) fn compile_flows_with<M: Machine>(flows: &[Flow], registers: u8) -> O
             None => kernels.extend(flow.entries.iter().map(|_| None)),
         }
     }
-    Some(emitter.finish(kernels, &templates)?.0)
+    emitter.finish(kernels, &templates)
 }
 
 /// A routine that somebody calls.
@@ -131,22 +105,18 @@ struct Routine {
 }
 
 impl<M: Machine> Emitter<M> {
-    fn new(registers: u8, lanes: usize, rows: usize, parts: Option<Parts>) -> Emitter<M> {
+    fn new(registers: u8, lanes: usize, rows: usize, in_parts: bool) -> Emitter<M> {
         Emitter {
             machine: M::new(rows.min(MAX_ROOM)),
             routines: Vec::new(),
             registers,
             lanes,
-            parts,
+            parts: in_parts.then(Vec::new),
         }
     }
 
     /// Writes what all kernels share.
-    fn finish(
-        mut self,
-        kernels: Vec<Option<Extent>>,
-        templates: &Templates,
-    ) -> Option<(Compiled, Parts)> {
+    fn finish(mut self, kernels: Vec<Option<Extent>>, templates: &Templates) -> Option<Compiled> {
         // Routines may ask for constants, but not for other routines.
         for routine in std::mem::take(&mut self.routines) {
             let (graph, result) = &templates.routines[routine.number as usize];
@@ -161,13 +131,13 @@ impl<M: Machine> Emitter<M> {
             // Nothing is called.
             parts.pop();
         }
-        let code = Compiled {
+        Some(Compiled {
             bytes,
-            kernels,
             end,
             data,
-        };
-        Some((code, parts))
+            kernels,
+            parts,
+        })
     }
 
     /// What is written from here on is for this.

@@ -1,8 +1,7 @@
 //! Object files: written for any system's linker on any host.
 
 use super::{NONE, VERSION, fingerprint};
-use crate::emit::Compiled;
-use crate::listing::Extent;
+use crate::listing::{Compiled, Extent};
 use crate::target::Target;
 use adumbra_vm::native::{Flow, Unit};
 use object::write::{
@@ -153,7 +152,7 @@ impl Writer {
         let bytecode = self.constant(&format!("{name}.bytecode"), &shader.bytecode);
         let mut variants = Table::default();
         for (number, (uniform, units)) in shader.variants.iter().enumerate() {
-            let code = self.target.compile(units)?;
+            let code = self.target.compile(units, false)?;
             let names = format!("{name}.{number}");
             self.variant(&mut variants, &names, fingerprint(units), uniform, &code);
         }
@@ -164,7 +163,7 @@ impl Writer {
             SymbolScope::Compilation,
         );
         let mut points = Table::default();
-        let code = self.target.compile_flows(&shader.flows)?;
+        let code = self.target.compile_flows(&shader.flows, false)?;
         let names = format!("{name}.points");
         self.variant(&mut points, &names, fingerprint(&shader.flows), &[], &code);
         let points = self.table(&names, points, SymbolScope::Compilation);

@@ -2,7 +2,8 @@
 //! planes and tells of points is held against its rows, one point after the other.
 
 use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
-use crate::emit::{Compiled, compile_with};
+use crate::emit::compile;
+use crate::listing::Compiled;
 use crate::machine::Machine;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
@@ -164,9 +165,7 @@ impl Loop {
     /// Its code, given so many registers.
     pub(crate) fn code<M: Machine>(&self, registers: u8) -> Compiled {
         let unit = std::slice::from_ref(&self.unit);
-        compile_with::<M>(unit, registers, None)
-            .expect("it is short")
-            .0
+        compile::<M>(unit, registers, false).expect("it is short")
     }
 
     /// What its planes hold when this processor has run its code.

@@ -3,7 +3,7 @@
 //!
 //! A kernel is called as [`Kernel`](adumbra_vm::native::Kernel) says, by the System V convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx` the bytes of a
 //! pack, `rbx` the points; `r8` the byte offset of the vectors at hand, `r10` and `r9` where the run begins and ends; `rax` and `r11` are free. Two vector registers are free for what stands in memory, the others hold values.
-//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the register file, `rsi` the globals, `rdx` the steps that are left.
+//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the table of what may be called. That a kernel is given in `r9`, and keeps in its frame.
 //! A frame has what routines are given, the cells, what a region knows of points, and slots for values that found no register.
 
 #![allow(
