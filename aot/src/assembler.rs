@@ -1,7 +1,7 @@
 //! Bytes of code, labels, and who refers to these: what the assembler's macro writes to.
 //!
 //! It serves the macro as the assembler's own `VecAssembler` does. Most of what code refers to are constants, so there are thousands of references: each takes sixteen bytes
-//! here and not forty, and short runs of bytes are written where they stand and not by calls.
+//! here and not thirty-two, and short runs of bytes are written where they stand and not by calls.
 
 use dynasmrt::components::{LabelRegistry, PatchLoc};
 use dynasmrt::relocations::Relocation;
@@ -152,5 +152,49 @@ impl<R: Relocation> DynasmLabelApi for Assembler<R> {
     }
     fn value_relocation(&mut self, _: usize, _: u8, _: u8, _: R) {
         unreachable!("{NO_NAMES}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dynasmrt::dynasm;
+    use dynasmrt::x64::X64Relocation;
+
+    fn assembler() -> Assembler<X64Relocation> {
+        Assembler::new(0, 0, 0)
+    }
+
+    #[test]
+    fn references_are_filled_in_once_all_labels_are_known() {
+        let mut asm = assembler();
+        let [first, second] = [(); 2].map(|()| asm.new_dynamic_label());
+        // A distance is counted from behind the instruction, whatever stands behind the distance in it.
+        dynasm!(asm
+            ; .arch x64
+            ; =>first
+            ; jmp =>second
+            ; vroundps ymm1, [=>second], 8
+            ; jmp =>first
+            ; .align 16, 0
+            ; =>second
+        );
+        let bytes = asm.finalize().expect("all labels are defined");
+        let distance = |at: usize| i32::from_le_bytes([0, 1, 2, 3].map(|i| bytes[at + i]));
+        assert_eq!(bytes.len(), 32);
+        assert_eq!([distance(1), distance(10), distance(16)], [27, 17, -20]);
+        assert_eq!(bytes[20..], [0; 12]);
+    }
+
+    #[test]
+    fn what_cannot_be_filled_in_is_refused() {
+        let mut unknown = assembler();
+        let label = unknown.new_dynamic_label();
+        dynasm!(unknown; .arch x64; jmp =>label);
+        assert!(unknown.finalize().is_none());
+        let mut twice = assembler();
+        let label = twice.new_dynamic_label();
+        dynasm!(twice; .arch x64; =>label; jmp =>label; =>label);
+        assert!(twice.finalize().is_none());
     }
 }

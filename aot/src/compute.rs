@@ -139,9 +139,10 @@ impl Accesses {
 
     /// Whether somebody reads behind a row what a word holds there; nothing if no row accesses it any more.
     pub(crate) fn is_read(&self, word: u32, row: u32) -> Option<bool> {
-        let [start, end] = [word.checked_sub(1), Some(word)]
-            .map(|word| word.map_or(0, |word| self.ends[word as usize] as usize));
-        let accesses = &self.rows[start..end];
+        let start = word
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before as usize]);
+        let accesses = &self.rows[start as usize..self.ends[word as usize] as usize];
         let next = accesses.partition_point(|&(index, _)| index <= row);
         let (_, is_write) = accesses.get(next)?;
         Some(!is_write)

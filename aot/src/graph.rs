@@ -469,9 +469,10 @@ impl Graph {
         }
     }
 
-    /// How many parameters it has: as many as are named, in order.
+    /// How many parameters a routine has, which stand first, in order.
     pub(crate) fn params(&self) -> usize {
-        let params = self.nodes.iter().filter(|node| node.code == Code::Param);
+        let nodes = self.nodes.iter();
+        let params = nodes.take_while(|node| node.code == Code::Param);
         // The result is left where the first one was.
         params.count().max(1)
     }

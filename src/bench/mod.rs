@@ -21,6 +21,7 @@
 mod clock;
 mod compile;
 mod engines;
+mod native;
 mod post;
 mod programs;
 mod report;
@@ -30,10 +31,11 @@ pub use engines::{Batches, Points, check, point_engines, suffix, tiers};
 pub use programs::{Workload, compiler, grid, planes, program, w4, workloads};
 pub use report::{Goal, Report};
 
-/// Measures our engines on every benchmark program, the compiler, and the five shaders of the post's cost table. `rounds` is how often each thing
+/// Measures our engines on every benchmark program, the compilers to bytecode and to machine code, and the five shaders of the post's cost table. `rounds` is how often each thing
 /// is timed after it was once warmed up: the least of them counts.
 pub fn engines(rounds: usize, report: &mut Report) {
     engines::run(rounds, report);
     compile::run(rounds, report);
+    native::run(rounds, report);
     post::run(rounds, report);
 }

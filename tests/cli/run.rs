@@ -261,6 +261,11 @@ fn bench_prints_one_flat_object_of_figures_and_ratios() {
     ] {
         assert!(figures.contains_key(name), "{name} is missing");
     }
+    let is_native = adumbra::Tier::Native.is_available();
+    assert_eq!(
+        figures.contains_key("native_compile_w1_value_min_us"),
+        is_native
+    );
     // What the post says of its shaders.
     for (letter, same) in [
         ('a', true),

@@ -109,6 +109,7 @@ impl<'p> Blocks<'p> {
         let mut live_in = vec![0_u64; size];
         let mut live_out = live_in.clone();
         let mut live = vec![0_u64; words];
+        let mut is_first = true;
         let mut changed = true;
         while changed {
             changed = false;
@@ -143,7 +144,12 @@ impl<'p> Blocks<'p> {
                     }
                     _ => successor(self.at(range.end)),
                 }
-                live_out[block * words..][..words].copy_from_slice(&live);
+                let behind = &mut live_out[block * words..][..words];
+                // With the same behind it the same is read from its beginning on.
+                if behind == live && !is_first {
+                    continue;
+                }
+                behind.copy_from_slice(&live);
                 for position in range.rev() {
                     let code = &program.code[position as usize];
                     each_written(program, code, |slot| {
@@ -157,6 +163,7 @@ impl<'p> Blocks<'p> {
                     changed = true;
                 }
             }
+            is_first = false;
         }
         self.live_in = Some(live_in);
         self.live_out = Some(live_out);

@@ -195,6 +195,12 @@ struct Triple {
 }
 
 impl Triple {
+    /// The number 0, without shadows.
+    const ZERO: Triple = Triple {
+        value: Place::Zero,
+        shadows: [None; 2],
+    };
+
     /// The places that there are, value first.
     fn places(self) -> impl Iterator<Item = Place> {
         let shadows = self.shadows.into_iter().flatten();

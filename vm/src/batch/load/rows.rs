@@ -15,9 +15,11 @@ impl Loader<'_> {
             let from = self.triple(words[1], Lanes::NONE);
             return self.take(to, Lanes::NONE, from, deaths);
         }
-        let operands: Vec<Triple> = (0..op.arity())
-            .map(|i| self.triple(words[i + 1], pattern.operand(i)))
-            .collect();
+        let mut all = [Triple::ZERO; MAX_OPERANDS];
+        let operands = &mut all[..op.arity()];
+        for (i, operand) in operands.iter_mut().enumerate() {
+            *operand = self.triple(words[i + 1], pattern.operand(i));
+        }
         let result = pattern.result();
         let places = |operands: &[Triple]| -> Vec<Place> {
             operands
@@ -28,14 +30,14 @@ impl Loader<'_> {
         if let Some(kind) = info.fault {
             let test = find_faults(op, self.level);
             let test = test.expect("a row that can fault has a test for it");
-            self.emit(Act::Fault(test, kind), places(&operands));
+            self.emit(Act::Fault(test, kind), places(operands));
         } else if result.is_none()
             && operands.iter().all(|operand| operand.value.is_cell())
             && !self.in_array[to as usize]
         {
             let cell = self.new_cell();
-            let routines = self.find(op, Lanes::NONE, &operands, true);
-            let operands = places(&operands);
+            let routines = self.find(op, Lanes::NONE, operands, true);
+            let operands = places(operands);
             self.emit(
                 Act::Cell(What::Row(op), routines, Pattern::default()),
                 [cell].into_iter().chain(operands),
@@ -43,21 +45,17 @@ impl Loader<'_> {
             self.stay(to, cell, deaths[0]);
             return;
         }
-        if let Some(shadows) = self.shadows_of_another(op, pattern, &operands) {
+        if let Some(shadows) = self.shadows_of_another(op, pattern, operands) {
             let from = Triple {
                 value: Place::Own(to),
                 shadows,
             };
             if self.can_stay(to, result, from) {
-                let values: Vec<Triple> = operands
-                    .iter()
-                    .map(|operand| Triple {
-                        shadows: [None; 2],
-                        ..*operand
-                    })
-                    .collect();
+                for operand in operands.iter_mut() {
+                    operand.shadows = [None; 2];
+                }
                 self.written([to]);
-                self.rows(op, Pattern::default(), to, &values);
+                self.rows(op, Pattern::default(), to, operands);
                 for ((slot, place), &death) in slots(to, result).zip(from.places()).zip(deaths) {
                     self.stay(slot, place, death);
                 }
@@ -65,7 +63,7 @@ impl Loader<'_> {
             }
         }
         self.written(slots(to, result));
-        self.rows(op, pattern, to, &operands);
+        self.rows(op, pattern, to, operands);
         let result = Triple {
             value: Place::Own(to),
             shadows: Direction::BOTH.map(|direction| {
@@ -74,7 +72,7 @@ impl Loader<'_> {
             }),
         };
         if !self.native {
-            self.join_rows(op, result, &operands, deaths);
+            self.join_rows(op, result, operands, deaths);
         }
     }
 
