@@ -80,7 +80,9 @@ impl<R> Extend<u8> for Assembler<R> {
 impl<'a, R> Extend<&'a u8> for Assembler<R> {
     #[inline]
     fn extend<T: IntoIterator<Item = &'a u8>>(&mut self, bytes: T) {
-        self.bytes.extend(bytes.into_iter().copied());
+        for &byte in bytes {
+            self.bytes.push(byte);
+        }
     }
 }
 
