@@ -49,6 +49,14 @@ impl<R: Relocation> Assembler<R> {
         self.labels.new_dynamic_label()
     }
 
+    /// Writes the first bytes, the lowest one first.
+    #[inline]
+    pub(crate) fn instruction(&mut self, bytes: u128, length: usize) {
+        let end = self.bytes.len() + length;
+        self.bytes.extend_from_slice(&bytes.to_le_bytes());
+        self.bytes.truncate(end);
+    }
+
     /// All bytes, references filled in; nothing if one cannot be.
     pub(crate) fn finalize(mut self) -> Option<Vec<u8>> {
         if !self.is_good {

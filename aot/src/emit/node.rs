@@ -69,8 +69,9 @@ impl<M: Machine> Emitter<M> {
                     self.machine.two(code, to, a, b);
                 }
                 _ => {
-                    let [a, b, c] =
-                        [node.a, node.b, node.c].map(|id| self.operand(body, id, vector));
+                    let a = self.operand(body, node.a, vector);
+                    let b = self.operand(body, node.b, vector);
+                    let c = self.operand(body, node.c, vector);
                     self.machine.three(code, to, a, b, c);
                 }
             },

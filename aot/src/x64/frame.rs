@@ -1,12 +1,11 @@
 //! Frames, loops, jumps, and where operands are.
 
-use super::{Operand, REGISTERS, SCRATCH, Vectors, WHOLE, registers};
+use super::{Operand, REGISTERS, SCRATCH, Vectors, vex};
 use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE, Written};
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
-use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
@@ -24,15 +23,6 @@ const ROW_LABELS: usize = 4;
 
 /// The number of a general register.
 const EDX: u8 = 2;
-
-/// `vmovmskps` of eight lanes, written out: the assembler wants a general register as wide as the vector. VEX.256.0F.WIG 50 /r in Intel's manual, volume 2.
-fn sign_bits(asm: &mut Assembler<X64Relocation>, to: u8, from: u8) {
-    asm.push(0xc4);
-    asm.push(0b1100_0001 | u8::from(from < 8) << 5);
-    asm.push(0b0111_1100);
-    asm.push(0x50);
-    asm.push(0b1100_0000 | to << 3 | from & 7);
-}
 
 impl<const LANES: usize> Vectors<LANES> {
     /// Touches each page of a frame of so many bytes in turn, so that the end of the stack is met and not passed over; and takes it.
@@ -195,11 +185,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     }
 
     fn store(&mut self, at: i32, register: u8) {
-        if LANES == WHOLE {
-            dynasm!(self.asm; .arch x64; vmovups [rsp + at], Ry(register));
-        } else {
-            dynasm!(self.asm; .arch x64; vmovups [rsp + at], Rx(register));
-        }
+        self.of_two(vex::STORE, register, Operand::Frame(at));
     }
 
     fn one(&mut self, code: Code, number: u32, to: u8, a: Operand) {
@@ -232,7 +218,8 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         );
         if lanes == 1 {
             let [result, _] = SCRATCH;
-            registers!(self, vshufps result, result, result; 0);
+            let from = Operand::Register(result);
+            self.of_three(vex::SHUFFLE.with(0), result, result, from);
         }
     }
 
@@ -298,7 +285,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
                     scratch,
                     Operand::Frame(at + vectors * Self::VECTOR + pushed),
                 );
-                sign_bits(&mut self.asm, EDX, scratch);
+                self.of_two(vex::SIGNS, EDX, Operand::Register(scratch));
                 dynasm!(self.asm; .arch x64; shl eax, 8; or eax, edx);
             }
             dynasm!(self.asm; .arch x64; mov [r11], eax; add r11, rcx);
@@ -344,13 +331,13 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
 
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
         let mask = self.register(mask, SCRATCH[1]);
-        registers!(self, vptest mask, mask);
+        self.of_two(vex::TEST, mask, Operand::Register(mask));
         dynasm!(self.asm; .arch x64; jnz =>to);
     }
 
     fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {
         let mask = self.register(mask, SCRATCH[1]);
-        registers!(self, vptest mask, mask);
+        self.of_two(vex::TEST, mask, Operand::Register(mask));
         dynasm!(self.asm; .arch x64; jz =>to);
     }
 

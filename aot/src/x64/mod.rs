@@ -14,6 +14,7 @@
 mod frame;
 mod node;
 mod thunk;
+mod vex;
 
 use crate::assembler::Assembler;
 use dynasmrt::x64::X64Relocation;
@@ -29,18 +30,6 @@ const WHOLE: usize = 8;
 
 /// An operand, constants being in memory.
 type Operand = crate::machine::Operand<DynamicLabel>;
-
-/// Writes an instruction on registers alone, and perhaps a number: whole vectors, or halves.
-macro_rules! registers {
-    ($self:expr, $name:ident $($register:expr),* $(; $number:expr)?) => {
-        if LANES == WHOLE {
-            dynasm!($self.asm; .arch x64; $name $(Ry($register)),* $(, $number)?);
-        } else {
-            dynasm!($self.asm; .arch x64; $name $(Rx($register)),* $(, $number)?);
-        }
-    };
-}
-use registers;
 
 /// Writes code for packs of points.
 pub(crate) type X64 = Vectors<WHOLE>;

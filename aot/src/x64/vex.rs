@@ -1,0 +1,155 @@
+//! Instructions on vectors as bytes. They are nearly all of the code, and alike: a prefix with three registers' highest bits, an opcode, a register or a place in memory, perhaps
+//! a number. So each is a few numbers of a table, and one function writes them all: "VEX prefix" in Intel's manual, volume 2, section 2.3; opcodes are in its pages of instructions.
+//!
+//! The assembler's macro has code of its own for each form of each, and takes their bytes one by one; that takes longer, and some of its forms are wrong.
+
+use super::{Operand, Vectors, WHOLE};
+use dynasmrt::DynasmLabelApi;
+
+/// An instruction on floats or words in 32 bits: 66, F3 or nothing in front of it, the map that its opcode is of, and a number behind it.
+#[derive(Clone, Copy)]
+pub(super) struct Vex {
+    prefix: u8,
+    map: u8,
+    opcode: u8,
+    /// Whether there is a number behind it, as how many bytes, and which.
+    behind: u8,
+    number: u8,
+}
+
+const NONE: u8 = 0;
+const P66: u8 = 1;
+const PF3: u8 = 2;
+
+/// The maps `0F`, `0F38` and `0F3A`.
+const M0F: u8 = 1;
+const M0F38: u8 = 2;
+const M0F3A: u8 = 3;
+
+/// How the assembler's references encode a distance of 32 bits.
+const DISTANCE: u8 = 2;
+
+impl Vex {
+    const fn new(prefix: u8, map: u8, opcode: u8) -> Vex {
+        Vex {
+            prefix,
+            map,
+            opcode,
+            behind: 0,
+            number: 0,
+        }
+    }
+
+    /// The same with a number behind it.
+    pub(super) const fn with(self, number: u8) -> Vex {
+        Vex {
+            behind: 1,
+            number,
+            ..self
+        }
+    }
+}
+
+/// Names for instructions.
+macro_rules! instructions {
+    ($($name:ident = $prefix:ident $map:ident $opcode:literal $(, $number:literal)?;)*) => {
+        $(pub(super) const $name: Vex = Vex::new($prefix, $map, $opcode)$(.with($number))?;)*
+    };
+}
+
+instructions! {
+    MOVE = NONE M0F 0x10;
+    STORE = NONE M0F 0x11;
+    SIGNS = NONE M0F 0x50;
+    SHUFFLE = NONE M0F 0xc6;
+    TEST = P66 M0F38 0x17;
+    PERMUTE = P66 M0F38 0x36;
+    BLEND = P66 M0F3A 0x4a;
+    SQRT = NONE M0F 0x51;
+    // Without exceptions.
+    ROUND_EVEN = P66 M0F3A 0x08, 8;
+    ROUND_DOWN = P66 M0F3A 0x08, 9;
+    ROUND_UP = P66 M0F3A 0x08, 10;
+    ROUND_TO_ZERO = P66 M0F3A 0x08, 11;
+    TRUNCATE = PF3 M0F 0x5b;
+    FROM_I32 = NONE M0F 0x5b;
+    ADD = NONE M0F 0x58;
+    SUB = NONE M0F 0x5c;
+    MUL = NONE M0F 0x59;
+    DIV = NONE M0F 0x5e;
+    // Ordered, without exceptions for quiet NaNs.
+    LT = NONE M0F 0xc2, 0x11;
+    LE = NONE M0F 0xc2, 0x12;
+    EQ = NONE M0F 0xc2, 0;
+    MIN = NONE M0F 0x5d;
+    MAX = NONE M0F 0x5f;
+    AND = NONE M0F 0x54;
+    AND_NOT = NONE M0F 0x55;
+    OR = NONE M0F 0x56;
+    XOR = NONE M0F 0x57;
+    I_ADD = P66 M0F 0xfe;
+    I_SUB = P66 M0F 0xfa;
+    I_MUL = P66 M0F38 0x40;
+    SHL = P66 M0F38 0x47;
+    SHR = P66 M0F38 0x45;
+    SAR = P66 M0F38 0x46;
+    I_GT = P66 M0F 0x66;
+    I_EQ = P66 M0F 0x76;
+    I_MIN = P66 M0F38 0x39;
+    I_MAX = P66 M0F38 0x3d;
+    MUL_WIDE = P66 M0F 0xf4;
+    // By numbers: of words, and of pairs.
+    SHIFT = P66 M0F 0x72;
+    SHIFT_WIDE = P66 M0F 0x73;
+    // to·b + c and its like, by what stands first, second and third in the manual's names.
+    MUL_ADD_132 = P66 M0F38 0x98;
+    MUL_ADD_213 = P66 M0F38 0xa8;
+    MUL_ADD_231 = P66 M0F38 0xb8;
+    MUL_SUB_132 = P66 M0F38 0x9a;
+    MUL_SUB_213 = P66 M0F38 0xaa;
+    MUL_SUB_231 = P66 M0F38 0xba;
+    NEG_MUL_ADD_132 = P66 M0F38 0x9c;
+    NEG_MUL_ADD_213 = P66 M0F38 0xac;
+    NEG_MUL_ADD_231 = P66 M0F38 0xbc;
+    NEG_MUL_SUB_132 = P66 M0F38 0x9e;
+    NEG_MUL_SUB_213 = P66 M0F38 0xae;
+    NEG_MUL_SUB_231 = P66 M0F38 0xbe;
+}
+
+impl<const LANES: usize> Vectors<LANES> {
+    /// Writes an instruction of two operands.
+    pub(super) fn of_two(&mut self, vex: Vex, to: u8, from: Operand) {
+        // Where there is no other register, 0 is to stand.
+        self.of_three(vex, to, 0, from);
+    }
+
+    /// Writes an instruction of three operands, the last of which may be in memory. Some have a part of their opcode in place of the first.
+    pub(super) fn of_three(&mut self, vex: Vex, to: u8, first: u8, last: Operand) {
+        // The highest bit of the last one, if it is a register; how it is named, and in how many bytes.
+        let (high, place, length) = match last {
+            Operand::Register(register) => (register >> 3, u64::from(0xc0 | register & 7), 1),
+            Operand::Frame(at) => (0, 0x2484 | u64::from(at as u32) << 16, 6),
+            Operand::Constant(_) => (0, 0x05, 5),
+        };
+        let place = u128::from(place | u64::from(to & 7) << 3);
+        let to_high = (!to & 8) << 4;
+        let rest = (!first & 15) << 3 | u8::from(LANES == WHOLE) << 2 | vex.prefix;
+        let is_short = vex.map == M0F && high == 0;
+        let (head, head_length) = match is_short {
+            true => ([0xc5, to_high | rest, vex.opcode, 0], 3),
+            false => {
+                let second = to_high | 1 << 6 | (!high & 1) << 5 | vex.map;
+                ([0xc4, second, rest, vex.opcode], 4)
+            }
+        };
+        let length = head_length + length;
+        let head = u128::from(u32::from_le_bytes(head));
+        let bytes = head | place << (8 * head_length) | u128::from(vex.number) << (8 * length);
+        self.asm
+            .instruction(bytes, length + usize::from(vex.behind));
+        if let Operand::Constant(label) = last {
+            self.asm
+                .dynamic_reloc(label, 0, 4 + vex.behind, 0, DISTANCE);
+        }
+    }
+}
