@@ -51,6 +51,7 @@ impl Heap for GlobalsLayout {
 }
 
 impl PartialEq for GlobalsLayout {
+    #[inline]
     fn eq(&self, other: &GlobalsLayout) -> bool {
         self.members == other.members
     }

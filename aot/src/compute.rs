@@ -29,7 +29,7 @@ pub(crate) struct Lineage {
 
 impl Lineage {
     /// The nodes from this one on are made for that instruction.
-    fn begin(&mut self, first: Id, position: u32) {
+    pub(crate) fn begin(&mut self, first: Id, position: u32) {
         self.made.push((first, position));
     }
 
@@ -42,6 +42,22 @@ impl Lineage {
     pub(crate) fn of(&self, id: Id) -> u32 {
         let behind = self.made.partition_point(|&(first, _)| first <= id);
         self.made[behind - 1].1
+    }
+
+    /// The same for nodes in another order.
+    pub(crate) fn reordered(&self, order: &[Id]) -> Lineage {
+        let mut lineage = Lineage::default();
+        for (id, &before) in (0..).zip(order) {
+            let position = self.of(before);
+            if lineage
+                .made
+                .last()
+                .is_none_or(|&(_, last)| last != position)
+            {
+                lineage.begin(id, position);
+            }
+        }
+        lineage
     }
 }
 

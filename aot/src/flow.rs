@@ -3,6 +3,7 @@
 //!
 //! Nodes of one arm of a branch are not to be found from the other: pieces stand depth first, and with each arm everything is again as it was before the branch.
 
+use crate::choice::branch;
 use crate::compute::{Accesses, Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id, ONES};
 use crate::template::Templates;
@@ -176,14 +177,17 @@ impl<'f> Grower<'f> {
         }
         let Computation { graph, lineage, .. } = self.writer.close(|_| false);
         self.changes.clear();
+        let mut computation = Computation {
+            graph,
+            stores: std::mem::take(&mut self.uses),
+            lineage,
+        };
+        let mut events = std::mem::take(&mut self.events);
+        self.places = branch(&mut computation, &mut events, self.places);
         Tree {
             at: root.at,
-            computation: Computation {
-                graph,
-                stores: std::mem::take(&mut self.uses),
-                lineage,
-            },
-            events: std::mem::take(&mut self.events),
+            computation,
+            events,
         }
     }
 

@@ -10,6 +10,7 @@
 mod a64;
 mod allocate;
 mod assembler;
+mod choice;
 mod compute;
 mod emit;
 #[cfg(test)]

@@ -115,7 +115,7 @@ pub(crate) trait Machine: Sized {
     fn enter_flow(&mut self, size: i32) -> usize;
     /// Ends it by an exit.
     fn leave_flow(&mut self, size: i32, exit: u32);
-    /// To all lanes.
+    /// To the first lane, and perhaps others.
     fn load_slot(&mut self, to: u8, slot: u32);
     fn load_global(&mut self, to: u8, word: u32);
     fn store_slot(&mut self, slot: u32, register: u8);
@@ -123,9 +123,9 @@ pub(crate) trait Machine: Sized {
     fn take_step(&mut self, none: DynamicLabel);
 
     fn jump(&mut self, to: DynamicLabel);
-    /// Jumps if any lane of a mask is set.
+    /// Jumps if any lane of a mask is set; where one point is at hand, the first one.
     fn jump_if_any(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
-    /// Jumps if no lane of a mask is set.
+    /// Jumps if none is.
     fn jump_if_none(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
     fn call(&mut self, routine: DynamicLabel);
 

@@ -1,5 +1,5 @@
-//! Flows: the code of one point, which works on its register file. One vector is at hand, all of whose lanes hold the point's word, so whatever asks whether any lane has
-//! something asks the point.
+//! Flows: the code of one point, which works on its register file. One vector is at hand, whose first lane holds the point's word; what the
+//! others hold is nobody's.
 
 use super::kernel::Frame;
 use super::{Body, Emitter};

@@ -1,6 +1,6 @@
 //! Frames, loops, jumps, and where operands are.
 
-use super::{Operand, REGISTERS, SCRATCH, Vectors, vex};
+use super::{Operand, REGISTERS, SCRATCH, Vectors, WHOLE, vex};
 use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE, Written};
@@ -25,6 +25,16 @@ const ROW_LABELS: usize = 4;
 const EDX: u8 = 2;
 
 impl<const LANES: usize> Vectors<LANES> {
+    /// Sets the flags by whether no point is in a mask.
+    fn test(&mut self, mask: Operand) {
+        let mask = self.register(mask, SCRATCH[1]);
+        if LANES == WHOLE {
+            self.of_two(vex::TEST, mask, Operand::Register(mask));
+        } else {
+            dynasm!(self.asm; .arch x64; vmovd eax, Rx(mask); test eax, eax);
+        }
+    }
+
     /// Touches each page of a frame of so many bytes in turn, so that the end of the stack is met and not passed over; and takes it.
     fn take_frame(&mut self, size: i32) {
         for page in (PAGE..size).step_by(PAGE as usize) {
@@ -330,14 +340,12 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     }
 
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
-        let mask = self.register(mask, SCRATCH[1]);
-        self.of_two(vex::TEST, mask, Operand::Register(mask));
+        self.test(mask);
         dynasm!(self.asm; .arch x64; jnz =>to);
     }
 
     fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {
-        let mask = self.register(mask, SCRATCH[1]);
-        self.of_two(vex::TEST, mask, Operand::Register(mask));
+        self.test(mask);
         dynasm!(self.asm; .arch x64; jz =>to);
     }
 

@@ -85,6 +85,8 @@ impl<const LANES: usize> Vectors<LANES> {
             Code::AndNot => vex::AND_NOT,
             Code::IAdd => vex::I_ADD,
             Code::ISub => vex::I_SUB,
+            // Where the first lane alone counts, its product with the upper half takes half the time, and lanes behind may be anything.
+            Code::IMul if LANES != WHOLE => vex::MUL_WIDE,
             Code::IMul => vex::I_MUL,
             Code::Shl => vex::SHL,
             Code::Shr => vex::SHR,

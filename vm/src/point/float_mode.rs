@@ -98,16 +98,18 @@ impl FloatMode {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn computes_as_standard() -> bool {
-    /// One, half of its last place, three quarters of it, and a denormal whose double is one too.
-    static PROBES: [f32; 4] = [
-        1.0,
-        0.5 * f32::EPSILON,
-        0.75 * f32::EPSILON,
-        0.25 * f32::MIN_POSITIVE,
+    const NEXT: f32 = 1.0 + f32::EPSILON;
+    const TINY: f32 = 0.25 * f32::MIN_POSITIVE;
+    // What is added, each pair one below the other, gives a greater sum than what is added below.
+    static GREATER: [[f32; 4]; 2] = [
+        [NEXT, 1.0, TINY, 1.0],
+        [0.0, 0.75 * f32::EPSILON, TINY, 0.0],
     ];
-    let [one, half, most, denormal] = *std::hint::black_box(&PROBES);
     // Upwards fails the first, downwards and towards zero the second, flushing of operands or results the third.
-    (one + half == one) & (one + most != one) & (denormal + denormal != 0.0)
+    static LESS: [[f32; 4]; 2] = [[1.0, 1.0, 0.0, 0.0], [0.5 * f32::EPSILON, 0.0, 0.0, 0.0]];
+    let ([a, b], [c, d]) = std::hint::black_box((&GREATER, &LESS));
+    // Without a jump between them, so that one vector holds them all.
+    (0..4).fold(true, |all, i| all & (a[i] + b[i] > c[i] + d[i]))
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -59,7 +59,10 @@ pub struct PointMachine {
     /// The globals of a point that waits.
     kept: Box<[u32]>,
     input_words: usize,
+    /// What is taken from the limits at the beginning.
     entry: Function,
+    /// Where it begins.
+    start: usize,
     state: State,
 }
 
@@ -110,6 +113,7 @@ impl PointMachine {
             output_types,
             kept: vec![0; program.interface.global_words()].into_boxed_slice(),
             input_words: program.interface.input_words(),
+            start: state::index(program.functions[program.entry as usize].start) as usize,
             entry: program.functions[program.entry as usize].clone(),
             state: State {
                 code: code.as_ptr(),
@@ -151,8 +155,8 @@ impl PointMachine {
     pub fn run(&mut self, globals: &[u32], inputs: &[u32], host: &mut dyn Host) -> Outcome {
         assert_eq!(globals.len(), self.kept.len(), "words of the globals");
         assert_eq!(inputs.len(), self.input_words, "words of the inputs");
-        for (slot, &word) in self.file[3 * self.outputs.len()..].iter_mut().zip(inputs) {
-            *slot = word;
+        if !inputs.is_empty() {
+            self.file[3 * self.outputs.len()..][..inputs.len()].copy_from_slice(inputs);
         }
         let mode = FloatMode::enter_for_point();
         self.lend(globals.as_ptr(), host);
@@ -171,10 +175,7 @@ impl PointMachine {
                 state.faults.add(kind, self.entry.span);
                 std::ptr::null()
             }
-            None => {
-                let entry = state::index(self.entry.start);
-                self.code.as_ptr().wrapping_add(entry as usize)
-            }
+            None => &self.code[self.start],
         };
         // SAFETY: the instruction is the program's; the globals have the right length, and are borrowed until this function ends.
         let outcome = unsafe { self.execute(start) };
@@ -275,9 +276,9 @@ impl PointMachine {
 
     fn give_outputs(&mut self) {
         let resources = self.state.program.interface.resources.len();
-        let mut slots = self.file.iter();
-        for (to, &(scalar, lanes)) in self.outputs.iter_mut().zip(&self.output_types) {
-            let from = [(); 3].map(|()| slots.next().copied().unwrap_or_default());
+        let (from, _) = self.file.as_chunks::<3>();
+        let scalars = self.output_types.iter().zip(from);
+        for (to, (&(scalar, lanes), from)) in self.outputs.iter_mut().zip(scalars) {
             let shadow = |direction| {
                 let shadow = f32::from_bits(from[rows::offset(direction)]);
                 match lanes.has(direction) {
@@ -301,6 +302,7 @@ impl PointMachine {
             kept,
             input_words: _,
             entry,
+            start: _,
             state,
         } = self;
         size_of::<PointMachine>()

@@ -1,0 +1,432 @@
+//! Choices of single points as branches: what one arm of a choice alone wants is computed if that arm is chosen. It is a matter of order: such nodes are moved in front of the
+//! choice, and jumped over where the other arm is chosen; the choice itself stays, and what it does not choose may be anything. Compilers do so too where arms are long; in packs
+//! of points hardly anything would be skipped.
+
+use crate::compute::{Computation, Lineage};
+use crate::flow::{Event, Goal, Leave, Turn};
+use crate::graph::{Code, Graph, Id};
+
+/// Nodes of an arm from which on a branch is worth it. They wait for one another mostly, four cycles each; a branch that is foreseen wrongly costs about 20.
+const MIN_ARM: usize = 6;
+
+/// Puts branches in front of the choices of a tree, whose masks have all bits or none; gives how many places there are then.
+pub(crate) fn branch(tree: &mut Computation, events: &mut Vec<Event>, places: u32) -> u32 {
+    let graph = &tree.graph;
+    if !graph.nodes.iter().any(|node| node.code == Code::Select) {
+        return places;
+    }
+    let count = graph.nodes.len();
+    let mut order = Order {
+        graph,
+        lineage: &tree.lineage,
+        uses: uses(tree),
+        within: vec![0; count],
+        arms: 0,
+        met: vec![0; count],
+        nodes: Vec::with_capacity(count),
+        events: Vec::with_capacity(events.len()),
+        places,
+    };
+    // Nodes stay between the events that they are between.
+    for event in events.drain(..) {
+        order.stretch(event.behind + 1);
+        order.events.push(event);
+    }
+    order.stretch(count as Id);
+    let Order {
+        nodes,
+        events: new,
+        places,
+        ..
+    } = order;
+    *events = new;
+    rename(tree, events, &nodes);
+    places
+}
+
+/// How many operands and stores each node is, of those that somebody wants.
+fn uses(tree: &Computation) -> Vec<u32> {
+    let mut uses = vec![0; tree.graph.nodes.len()];
+    for store in &tree.stores {
+        uses[store.value as usize] += 1;
+    }
+    for (id, &node) in tree.graph.nodes.iter().enumerate().rev() {
+        if uses[id] > 0 {
+            let graph = &tree.graph;
+            graph.each_operand(node, |operand| uses[operand as usize] += 1);
+        }
+    }
+    uses
+}
+
+/// Choices by one mask, in order, and what only one of their arms wants.
+struct Choices {
+    mask: Id,
+    first: Id,
+    /// If the mask is set, and if it is not; empty if it is not worth a branch.
+    arms: [Vec<Id>; 2],
+}
+
+/// Finds the order of nodes.
+struct Order<'g> {
+    graph: &'g Graph,
+    lineage: &'g Lineage,
+    uses: Vec<u32>,
+    /// The number of the innermost arm, or of the whole between two events, that each node is known to be in.
+    within: Vec<u32>,
+    /// The last number.
+    arms: u32,
+    /// How often each node was met while an arm was looked for: else nothing.
+    met: Vec<u32>,
+    /// The nodes in their new order.
+    nodes: Vec<Id>,
+    events: Vec<Event>,
+    places: u32,
+}
+
+impl Order<'_> {
+    /// Orders the nodes up to this one, behind which something happens.
+    fn stretch(&mut self, end: Id) {
+        let nodes: Vec<Id> = (self.nodes.len() as Id..end).collect();
+        self.number(&nodes);
+        self.arrange(&nodes);
+    }
+
+    /// Gives nodes a number of their own.
+    fn number(&mut self, nodes: &[Id]) {
+        self.arms += 1;
+        for &node in nodes {
+            self.within[node as usize] = self.arms;
+        }
+    }
+
+    /// Orders nodes that have the same number. An arm lacks the choice itself, so this goes no deeper than a tree has choices.
+    fn arrange(&mut self, nodes: &[Id]) {
+        let Some(&any) = nodes.first() else { return };
+        let own = self.within[any as usize];
+        let mut choices = self.choices(nodes, own);
+        for &node in nodes {
+            if self.within[node as usize] != own {
+                continue;
+            }
+            if let Some(choices) = choices.pop_if(|choices| choices.first == node) {
+                self.choose(choices);
+            }
+            self.nodes.push(node);
+        }
+    }
+
+    /// The choices among nodes that are worth branches, the last ones first.
+    fn choices(&mut self, nodes: &[Id], own: u32) -> Vec<Choices> {
+        let is_choice = |&&id: &&Id| {
+            let is_wanted = self.uses[id as usize] > 0;
+            is_wanted && self.graph.node(id).code == Code::Select
+        };
+        let ids = nodes.iter().filter(is_choice);
+        let mut by_mask: Vec<(Id, Id)> = ids.map(|&id| (self.graph.node(id).a, id)).collect();
+        by_mask.sort_unstable();
+        let groups = by_mask.chunk_by(|a, b| a.0 == b.0);
+        let mut groups: Vec<&[(Id, Id)]> = groups.collect();
+        // Those that are in arms of others come behind them.
+        groups.sort_unstable_by_key(|group| std::cmp::Reverse(group[0].1));
+        let mut found = Vec::new();
+        for group in groups {
+            let ids = group.iter().map(|&(_, id)| id);
+            let ids: Vec<Id> = ids.filter(|&id| self.within[id as usize] == own).collect();
+            let Some(&first) = ids.first() else { continue };
+            let arms = [true, false].map(|is_set| {
+                let arm = self.arm(&ids, is_set);
+                match arm.len() >= MIN_ARM {
+                    true => {
+                        self.number(&arm);
+                        arm
+                    }
+                    false => Vec::new(),
+                }
+            });
+            if arms.iter().any(|arm| !arm.is_empty()) {
+                let mask = group[0].0;
+                found.push(Choices { mask, first, arms });
+            }
+        }
+        found
+    }
+
+    /// The nodes in front of all these choices that are wanted by nobody but their arms on one side, in order.
+    fn arm(&mut self, choices: &[Id], is_set: bool) -> Vec<Id> {
+        let first = choices[0];
+        let own = self.within[first as usize];
+        let mut arm = Vec::new();
+        let mut met = Vec::new();
+        let (graph, uses, within) = (self.graph, &self.uses, &self.within);
+        let counts = &mut self.met;
+        let mut meet = |id: Id, arm: &mut Vec<Id>| {
+            let index = id as usize;
+            if id < first && within[index] == own && !graph.node(id).code.is_fixed() {
+                met.push(id);
+                counts[index] += 1;
+                if counts[index] == uses[index] {
+                    arm.push(id);
+                }
+            }
+        };
+        for &choice in choices {
+            let choice = graph.node(choice);
+            meet(if is_set { choice.b } else { choice.c }, &mut arm);
+        }
+        let mut next = 0;
+        while let Some(&id) = arm.get(next) {
+            graph.each_operand(graph.node(id), |operand| meet(operand, &mut arm));
+            next += 1;
+        }
+        met.into_iter().for_each(|id| counts[id as usize] = 0);
+        arm.sort_unstable();
+        arm
+    }
+
+    /// Writes the arms of choices.
+    fn choose(&mut self, Choices { mask, first, arms }: Choices) {
+        let position = self.lineage.of(first);
+        let [set, unset] = &arms;
+        // Where neither arm is empty, the first one ends with a jump over the other.
+        let [behind_first, behind] = [self.place(), self.place()];
+        let leave = |place| Leave {
+            stores: Vec::new(),
+            to: Goal::Place(place),
+        };
+        let turn = Turn::Branch {
+            mask,
+            is_set: set.is_empty(),
+            leave: leave(behind_first),
+        };
+        self.turn(turn, position);
+        if set.is_empty() {
+            self.arrange(unset);
+        } else {
+            self.arrange(set);
+            if !unset.is_empty() {
+                self.turn(Turn::Go(leave(behind)), position);
+            }
+        }
+        self.turn(Turn::Come(behind_first), position);
+        if !set.is_empty() && !unset.is_empty() {
+            self.arrange(unset);
+            self.turn(Turn::Come(behind), position);
+        }
+    }
+
+    fn place(&mut self) -> u32 {
+        self.places += 1;
+        self.places - 1
+    }
+
+    /// Something happens behind the node that was written last.
+    fn turn(&mut self, turn: Turn, position: u32) {
+        self.events.push(Event {
+            behind: self.nodes.len() as Id - 1,
+            turn,
+            position,
+        });
+    }
+}
+
+/// Gives the nodes their numbers in a new order.
+fn rename(tree: &mut Computation, events: &mut [Event], order: &[Id]) {
+    let mut names = vec![0; order.len()];
+    for (name, &id) in (0..).zip(order) {
+        names[id as usize] = name;
+    }
+    let name = |id: &mut Id| *id = names[*id as usize];
+    let graph = &mut tree.graph;
+    let nodes = order.iter().map(|&id| graph.node(id));
+    graph.nodes = nodes
+        .map(|node| node.renamed(|id| names[id as usize]))
+        .collect();
+    let inputs = graph.detours.iter_mut().flat_map(|way| &mut way.inputs);
+    inputs.for_each(name);
+    tree.stores
+        .iter_mut()
+        .for_each(|store| name(&mut store.value));
+    for event in events {
+        let leave = match &mut event.turn {
+            Turn::Come(_) => continue,
+            Turn::Branch { mask, leave, .. } => {
+                name(mask);
+                leave
+            }
+            Turn::Step(leave) | Turn::Go(leave) => leave,
+        };
+        leave.stores.iter_mut().for_each(|(_, value)| name(value));
+    }
+    tree.lineage = tree.lineage.reordered(order);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::{Lineage, Store, To};
+    use crate::graph::Node;
+
+    const SLOTS: u32 = 4;
+
+    /// Numbers by lot.
+    struct Lot(u64);
+
+    impl Lot {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (self.0 >> 33) as usize % end
+        }
+    }
+
+    /// A tree of choices whose arms are chains, nested to a depth; what several have in common belongs to none.
+    fn grow(nodes: &mut Vec<Node>, lot: &mut Lot, depth: usize) -> Id {
+        let push = |nodes: &mut Vec<Node>, code, a, b, c| {
+            nodes.push(Node::new(code, a, b, c));
+            nodes.len() as Id - 1
+        };
+        let any = |nodes: &[Node], lot: &mut Lot| loop {
+            let id = lot.below(nodes.len());
+            if !matches!(nodes[id].code, Code::Lt) {
+                break id as Id;
+            }
+        };
+        let mut arms = [0; 2];
+        for arm in &mut arms {
+            let mut value = match depth > 0 && lot.below(3) > 0 {
+                true => grow(nodes, lot, depth - 1),
+                false => any(nodes, lot),
+            };
+            for _ in 0..lot.below(3 * MIN_ARM) {
+                let other = any(nodes, lot);
+                let code = [Code::Add, Code::Mul, Code::Sub][lot.below(3)];
+                value = push(nodes, code, value, other, 0);
+            }
+            *arm = value;
+        }
+        let (a, b) = (any(nodes, lot), any(nodes, lot));
+        let mask = push(nodes, Code::Lt, a, b, 0);
+        let [yes, no] = arms;
+        let both = push(nodes, Code::Select, mask, yes, no);
+        match lot.below(2) {
+            0 => both,
+            // The same choice once more, of what the first one gave.
+            _ => {
+                let mut value = both;
+                for _ in 0..lot.below(3 * MIN_ARM) {
+                    let other = any(nodes, lot);
+                    value = push(nodes, Code::Mul, value, other, 0);
+                }
+                let other = any(nodes, lot);
+                push(nodes, Code::Select, mask, value, other)
+            }
+        }
+    }
+
+    /// What the nodes that are come to hold, and how many are skipped: a place is behind its turn, and what is skipped holds anything.
+    fn run(
+        tree: &Computation,
+        events: &[Event],
+        slots: [f32; SLOTS as usize],
+    ) -> (Vec<u32>, usize) {
+        let mut values = vec![0x7fa5_a5a5; tree.graph.nodes.len()];
+        let mut goal = None;
+        let mut skipped = 0;
+        let mut events = events.iter().peekable();
+        for (id, node) in tree.graph.nodes.iter().enumerate() {
+            if goal.is_none() {
+                let word = |id: Id| values[id as usize];
+                let float = |id: Id| f32::from_bits(word(id));
+                values[id] = match node.code {
+                    Code::Const => node.a,
+                    Code::Slot => slots[node.a as usize].to_bits(),
+                    Code::Add => (float(node.a) + float(node.b)).to_bits(),
+                    Code::Sub => (float(node.a) - float(node.b)).to_bits(),
+                    Code::Mul => (float(node.a) * float(node.b)).to_bits(),
+                    Code::Lt if float(node.a) < float(node.b) => u32::MAX,
+                    Code::Lt => 0,
+                    Code::Select if word(node.a) != 0 => word(node.b),
+                    Code::Select => word(node.c),
+                    _ => unreachable!("no other nodes are here"),
+                };
+            } else {
+                skipped += 1;
+            }
+            while let Some(event) = events.next_if(|event| event.behind as usize == id) {
+                goal = match (&event.turn, goal) {
+                    (Turn::Come(place), Some(to)) if *place == to => None,
+                    (_, Some(to)) => Some(to),
+                    (
+                        Turn::Branch {
+                            mask,
+                            is_set,
+                            leave,
+                        },
+                        None,
+                    ) => {
+                        let leaves = (values[*mask as usize] != 0) == *is_set;
+                        leaves.then(|| place(leave))
+                    }
+                    (Turn::Go(leave), None) => Some(place(leave)),
+                    (Turn::Come(_) | Turn::Step(_), None) => None,
+                };
+            }
+        }
+        let stored = tree.stores.iter().map(|store| values[store.value as usize]);
+        (stored.collect(), skipped)
+    }
+
+    fn place(leave: &Leave) -> u32 {
+        match leave.to {
+            Goal::Place(place) => place,
+            Goal::Exit(_) => unreachable!("nothing leaves the tree"),
+        }
+    }
+
+    #[test]
+    fn what_is_chosen_is_computed_and_no_more_than_before() {
+        let mut lot = Lot(7);
+        let mut skipped = [0; 2];
+        for _ in 0..300 {
+            let mut nodes = vec![Node::new(Code::Const, 1.5_f32.to_bits(), 0, 0)];
+            nodes.extend((0..SLOTS).map(|slot| Node::new(Code::Slot, slot, 0, 0)));
+            let mut stores = Vec::new();
+            let mut events = Vec::new();
+            for part in 0..2 {
+                let value = grow(&mut nodes, &mut lot, 3);
+                let behind = nodes.len() as Id - 1;
+                let to = To::Word(0);
+                stores.push(Store { behind, to, value });
+                // Nothing moves from one side of an event to the other.
+                events.push(Event {
+                    behind,
+                    turn: Turn::Come(part),
+                    position: 0,
+                });
+            }
+            let mut lineage = Lineage::default();
+            (0..nodes.len() as Id).for_each(|id| lineage.begin(id, 100 + id));
+            let mut tree = Computation {
+                graph: Graph::of(nodes.clone(), &Graph::default()),
+                stores,
+                lineage,
+            };
+            let slots = [(); SLOTS as usize].map(|()| lot.below(64) as f32 / 16.0 - 2.0);
+            let (before, _) = run(&tree, &[], slots);
+            let ends: Vec<Id> = events.iter().map(|event| event.behind).collect();
+            branch(&mut tree, &mut events, 2);
+            let (after, count) = run(&tree, &events, slots);
+            assert_eq!(before, after, "{nodes:?}\n{tree:?}\n{events:?}");
+            skipped[usize::from(count > 0)] += 1;
+            // The events that were there are where they were, and nodes come from where they came from.
+            let old = events.iter();
+            let old = old.filter(|event| matches!(event.turn, Turn::Come(0 | 1)));
+            assert!(old.map(|event| event.behind).eq(ends));
+            for (id, node) in (0..).zip(&tree.graph.nodes) {
+                let origin = nodes[(tree.lineage.of(id) - 100) as usize];
+                assert_eq!(node.code, origin.code);
+            }
+        }
+        assert!(skipped[1] > 200, "{skipped:?}");
+    }
+}
