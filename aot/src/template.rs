@@ -1,14 +1,19 @@
 //! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`Floats`] or [`Words`], and copied to
-//! wherever the row occurs. Its rare ways become routines, which all copies share.
+//! wherever the row occurs, in whatever program. Its rare ways become routines, which all copies in a program's code share.
 
 use crate::graph::{Code, Detour, Graph, Id, Node};
 use crate::lane::{Floats, Pad, Rare, Words};
 use adumbra_ir::ops::field::{Lane, Word};
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::ops::{Op, OpVisitor};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Templates that are kept for later programs, for machines that saturate and for those that do not: a few thousand nodes each at most. Programs rarely have so many rows that differ.
+const MAX_KEPT: usize = 1 << 10;
 
 /// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.
 pub(crate) type Shadows = u16;
@@ -29,23 +34,27 @@ struct Template {
 /// A rare way of a template.
 #[derive(Debug)]
 struct RareWay {
-    nodes: Range<usize>,
-    result: Id,
-    /// The nodes before it that it reads: what it is given, and constants.
+    /// The nodes before it that it reads and that are no constants: what it is given.
     inputs: Vec<Id>,
-    constants: Vec<Id>,
-    /// That of its routine, once somebody may take it.
-    number: Option<u32>,
+    /// As a graph of its own, whose parameters are what it is given, and its result.
+    routine: (Graph, Id),
 }
 
-/// Rows as they were written down, and the routines for rare ways.
+/// Templates by row.
+type ByRow<T> = FxHashMap<(Op, Shadows), T>;
+
+/// Those that were written down in this process, for machines that do not saturate and for those that do.
+static KEPT: [RwLock<ByRow<Arc<Template>>>; 2] =
+    [const { RwLock::new(HashMap::with_hasher(FxBuildHasher)) }; 2];
+
+/// The rows of a program, and the routines for their rare ways.
 #[derive(Debug)]
 pub(crate) struct Templates {
-    /// What rows are written down on.
-    pad: RefCell<Pad>,
-    by_row: FxHashMap<(Op, Shadows), Template>,
-    /// A graph with parameters, and its result.
-    pub(crate) routines: Vec<(Graph, Id)>,
+    saturates: bool,
+    /// Each with the numbers that the routines of its rare ways have, once somebody may take them.
+    by_row: ByRow<(Arc<Template>, Vec<Option<u32>>)>,
+    /// A template and one of its rare ways.
+    routines: Vec<(Arc<Template>, u32)>,
     numbers: Vec<Id>,
 }
 
@@ -104,8 +113,9 @@ impl OpVisitor for Write<'_> {
 }
 
 impl Template {
-    fn new(op: Op, shadows: Shadows, pad: &RefCell<Pad>) -> Template {
-        let results = op.visit(Write { pad, shadows });
+    fn new(op: Op, shadows: Shadows, saturates: bool) -> Template {
+        let pad = RefCell::new(Pad::new(saturates));
+        let results = op.visit(Write { pad: &pad, shadows });
         let (graph, rare) = pad.borrow_mut().take();
         let mut usual = Vec::with_capacity(rare.len() + 1);
         let mut start = 0;
@@ -142,43 +152,58 @@ impl RareWay {
             node.each_operand(&mut read);
         }
         read(result);
-        RareWay {
-            nodes,
-            result,
-            inputs,
-            constants,
-            number: None,
-        }
-    }
 
-    /// As a graph of its own, whose parameters are what it is given, and its result.
-    fn routine(&self, graph: &Graph) -> (Graph, Id) {
         let params = (0..).map(|number| Node::new(Code::Param, number, 0, 0));
-        let constants = self.constants.iter().map(|&id| graph.node(id));
-        let mut nodes: Vec<Node> = params.take(self.inputs.len()).chain(constants).collect();
-        let mut numbers = vec![Id::MAX; self.nodes.end];
-        for (&id, number) in self.inputs.iter().chain(&self.constants).zip(0..) {
+        let known = constants.iter().map(|&id| graph.node(id));
+        let mut own: Vec<Node> = params.take(inputs.len()).chain(known).collect();
+        let mut numbers = vec![Id::MAX; nodes.end];
+        for (&id, number) in inputs.iter().chain(&constants).zip(0..) {
             numbers[id as usize] = number;
         }
-        nodes.reserve(self.nodes.len());
-        for id in self.nodes.clone() {
-            numbers[id] = nodes.len() as Id;
-            nodes.push(graph.nodes[id].renamed(|id| numbers[id as usize]));
+        own.reserve(nodes.len());
+        for id in nodes {
+            numbers[id] = own.len() as Id;
+            own.push(graph.nodes[id].renamed(|id| numbers[id as usize]));
         }
-        let result = numbers[self.result as usize];
-        (Graph::of(nodes, graph), result)
+        RareWay {
+            inputs,
+            routine: (Graph::of(own, graph), numbers[result as usize]),
+        }
     }
+}
+
+/// A row as it was written down, now or before.
+fn template(op: Op, shadows: Shadows, saturates: bool) -> Arc<Template> {
+    let kept = &KEPT[usize::from(saturates)];
+    // Whoever was interrupted put in a whole template or none.
+    let found = kept.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(template) = found.get(&(op, shadows)) {
+        return Arc::clone(template);
+    }
+    drop(found);
+    let template = Arc::new(Template::new(op, shadows, saturates));
+    let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() < MAX_KEPT {
+        kept.insert((op, shadows), Arc::clone(&template));
+    }
+    template
 }
 
 impl Templates {
     /// None yet. Says whether the machine has instructions for conversions that saturate.
     pub(crate) fn new(saturates: bool) -> Templates {
         Templates {
-            pad: RefCell::new(Pad::new(saturates)),
-            by_row: FxHashMap::default(),
+            saturates,
+            by_row: ByRow::default(),
             routines: Vec::new(),
             numbers: Vec::new(),
         }
+    }
+
+    /// A routine as a graph with parameters, and its result.
+    pub(crate) fn routine(&self, number: u32) -> &(Graph, Id) {
+        let (template, way) = &self.routines[number as usize];
+        &template.ways[*way as usize].routine
     }
 
     /// Copies a row into a graph. Operands, each followed by its shadows, are nodes of the graph.
@@ -190,19 +215,22 @@ impl Templates {
         to: &mut Graph,
     ) -> Results {
         let Templates {
-            pad,
+            saturates,
             by_row,
             routines,
             numbers,
         } = self;
+        let (template, own) = by_row.entry((op, shadows)).or_insert_with(|| {
+            let template = template(op, shadows, *saturates);
+            let own = vec![None; template.ways.len()];
+            (template, own)
+        });
         let Template {
             graph,
             usual,
             ways,
             results,
-        } = by_row
-            .entry((op, shadows))
-            .or_insert_with(|| Template::new(op, shadows, pad));
+        } = &**template;
         numbers.resize(numbers.len().max(graph.len()), Id::MAX);
         for at in usual.iter().cloned().flatten() {
             let Node { code, a, b, c } = graph.nodes[at];
@@ -214,13 +242,15 @@ impl Templates {
                     if never {
                         fast
                     } else {
-                        let way = &mut ways[c as usize];
-                        let routine = way.number.unwrap_or_else(|| {
-                            routines.push(way.routine(graph));
+                        let routine = *own[c as usize].get_or_insert_with(|| {
+                            routines.push((Arc::clone(template), c));
                             routines.len() as u32 - 1
                         });
-                        way.number = Some(routine);
-                        let inputs = way.inputs.iter().map(|&id| numbers[id as usize]).collect();
+                        let inputs = ways[c as usize]
+                            .inputs
+                            .iter()
+                            .map(|&id| numbers[id as usize])
+                            .collect();
                         to.detours.push(Detour { routine, inputs });
                         to.push(Code::Rare, mask, fast, to.detours.len() as u32 - 1)
                     }
@@ -236,5 +266,35 @@ impl Templates {
             };
         }
         results.map(|id| id.map(|id| numbers[id as usize]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_templates_are_kept_and_others_are_as_good() {
+        let operands = |shadows: Shadows| (1..8).fold(0, |all, i| all | shadows >> (2 * i) & 3);
+        let patterns = |op: Op| {
+            let all = 0..1 << (2 + 2 * op.arity());
+            all.filter(move |&shadows| shadows & 3 & !operands(shadows) == 0)
+        };
+        let rows = Op::ALL
+            .iter()
+            .flat_map(|&op| patterns(op).map(move |s| (op, s)));
+        let rows: Vec<(Op, Shadows)> = rows.take(MAX_KEPT + 100).collect();
+        assert_eq!(rows.len(), MAX_KEPT + 100);
+        for saturates in [false, true] {
+            for &(op, shadows) in &rows {
+                let fresh = Template::new(op, shadows, saturates);
+                for _ in 0..2 {
+                    let found = template(op, shadows, saturates);
+                    assert_eq!(found.graph.nodes, fresh.graph.nodes, "{op:?} {shadows:b}");
+                }
+            }
+            let kept = KEPT[usize::from(saturates)].read().unwrap();
+            assert_eq!(kept.len(), MAX_KEPT);
+        }
     }
 }

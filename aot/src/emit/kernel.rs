@@ -28,7 +28,7 @@ impl Frame {
         flight: usize,
     ) -> Frame {
         let detours = (computations.clone()).flat_map(|own| &own.graph.detours);
-        let given = detours.map(|detour| templates.routines[detour.routine as usize].0.params());
+        let given = detours.map(|detour| templates.routine(detour.routine).0.params());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR;
         let mut cells = FxHashMap::default();
         for node in computations.flat_map(|own| &own.graph.nodes) {

@@ -119,7 +119,7 @@ impl<M: Machine> Emitter<M> {
     fn finish(mut self, kernels: Vec<Option<Extent>>, templates: &Templates) -> Option<Compiled> {
         // Routines may ask for constants, but not for other routines.
         for routine in std::mem::take(&mut self.routines) {
-            let (graph, result) = &templates.routines[routine.number as usize];
+            let (graph, result) = templates.routine(routine.number);
             self.part(Part::Routine(routine.position));
             self.routine(routine.label, graph, *result);
         }
