@@ -128,7 +128,10 @@ impl<const LANES: usize> Vectors<LANES> {
         // The highest bit of the last one, if it is a register; how it is named, and in how many bytes.
         let (high, place, length) = match last {
             Operand::Register(register) => (register >> 3, u64::from(0xc0 | register & 7), 1),
-            Operand::Frame(at) => (0, 0x2484 | u64::from(at as u32) << 16, 6),
+            Operand::Frame(at) => match i8::try_from(at) {
+                Ok(at) => (0, 0x2444 | u64::from(at as u8) << 16, 3),
+                Err(_) => (0, 0x2484 | u64::from(at as u32) << 16, 6),
+            },
             Operand::Constant(_) => (0, 0x05, 5),
         };
         let place = u128::from(place | u64::from(to & 7) << 3);
