@@ -29,10 +29,10 @@ pub(crate) fn branch(tree: &mut Computation, events: &mut Vec<Event>, places: u3
     };
     // Nodes stay between the events that they are between.
     for event in events.drain(..) {
-        order.stretch(event.behind + 1);
+        order.up_to(event.behind + 1);
         order.events.push(event);
     }
-    order.stretch(count as Id);
+    order.up_to(count as Id);
     let Order {
         nodes,
         events: new,
@@ -40,6 +40,7 @@ pub(crate) fn branch(tree: &mut Computation, events: &mut Vec<Event>, places: u3
         ..
     } = order;
     *events = new;
+    assert_eq!(nodes.len(), count, "each node stands once");
     rename(tree, events, &nodes);
     places
 }
@@ -86,7 +87,7 @@ struct Order<'g> {
 
 impl Order<'_> {
     /// Orders the nodes up to this one, behind which something happens.
-    fn stretch(&mut self, end: Id) {
+    fn up_to(&mut self, end: Id) {
         let nodes: Vec<Id> = (self.nodes.len() as Id..end).collect();
         self.number(&nodes);
         self.arrange(&nodes);
@@ -127,13 +128,17 @@ impl Order<'_> {
         by_mask.sort_unstable();
         let groups = by_mask.chunk_by(|a, b| a.0 == b.0);
         let mut groups: Vec<&[(Id, Id)]> = groups.collect();
-        // Those that are in arms of others come behind them.
+        // The last ones first: nodes in front of one choice cannot be another one that is found already.
         groups.sort_unstable_by_key(|group| std::cmp::Reverse(group[0].1));
         let mut found = Vec::new();
         for group in groups {
+            let (mask, first) = group[0];
             let ids = group.iter().map(|&(_, id)| id);
             let ids: Vec<Id> = ids.filter(|&id| self.within[id as usize] == own).collect();
-            let Some(&first) = ids.first() else { continue };
+            // If the first one is in an arm of others, it is ordered with that arm, and its fellows stay as they are.
+            if ids.first() != Some(&first) {
+                continue;
+            }
             let arms = [true, false].map(|is_set| {
                 let arm = self.arm(&ids, is_set);
                 match arm.len() >= MIN_ARM {
@@ -145,7 +150,6 @@ impl Order<'_> {
                 }
             });
             if arms.iter().any(|arm| !arm.is_empty()) {
-                let mask = group[0].0;
                 found.push(Choices { mask, first, arms });
             }
         }
@@ -304,8 +308,16 @@ mod tests {
             }
             *arm = value;
         }
-        let (a, b) = (any(nodes, lot), any(nodes, lot));
-        let mask = push(nodes, Code::Lt, a, b, 0);
+        // Masks decide on several choices, some of which are in arms of others.
+        let masks = (0..).zip(&*nodes).filter(|(_, node)| node.code == Code::Lt);
+        let masks: Vec<Id> = masks.map(|(id, _)| id).collect();
+        let mask = match lot.below(2) {
+            0 if !masks.is_empty() => masks[lot.below(masks.len())],
+            _ => {
+                let (a, b) = (any(nodes, lot), any(nodes, lot));
+                push(nodes, Code::Lt, a, b, 0)
+            }
+        };
         let [yes, no] = arms;
         let both = push(nodes, Code::Select, mask, yes, no);
         match lot.below(2) {
@@ -387,7 +399,7 @@ mod tests {
     fn what_is_chosen_is_computed_and_no_more_than_before() {
         let mut lot = Lot(7);
         let mut skipped = [0; 2];
-        for _ in 0..300 {
+        for _ in 0..3000 {
             let mut nodes = vec![Node::new(Code::Const, 1.5_f32.to_bits(), 0, 0)];
             nodes.extend((0..SLOTS).map(|slot| Node::new(Code::Slot, slot, 0, 0)));
             let mut stores = Vec::new();
@@ -427,6 +439,6 @@ mod tests {
                 assert_eq!(node.code, origin.code);
             }
         }
-        assert!(skipped[1] > 200, "{skipped:?}");
+        assert!(skipped[1] > 2000, "{skipped:?}");
     }
 }
