@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Templates that are kept for later programs, for machines that saturate and for those that do not: a few thousand nodes each at most. Programs rarely have so many rows that differ.
+/// Templates that are kept for later programs, for machines that saturate and for those that do not. Programs rarely have so many rows that differ.
 const MAX_KEPT: usize = 1 << 10;
 
 /// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.

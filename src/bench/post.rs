@@ -149,9 +149,9 @@ fn uvw(point: usize) -> [f32; 3] {
     ]
 }
 
-/// How u and v change from pixel to pixel: as usual, and so much that shadows of a long shader, whose steps shrink them, do not become denormal. Arithmetic on denormals takes
-/// many processors a hundred times as long.
+/// How u and v change from pixel to pixel.
 const PIXEL: f32 = 0.01;
+/// The same, but so much that shadows of a long shader, whose steps shrink them, do not become denormal: many processors are slow on denormals.
 const WIDE: f32 = 1e12;
 
 /// The shadows of uvw.

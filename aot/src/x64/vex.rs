@@ -12,9 +12,7 @@ pub(super) struct Vex {
     prefix: u8,
     map: u8,
     opcode: u8,
-    /// Whether there is a number behind it, as how many bytes, and which.
-    behind: u8,
-    number: u8,
+    number: Option<u8>,
 }
 
 const NONE: u8 = 0;
@@ -35,16 +33,14 @@ impl Vex {
             prefix,
             map,
             opcode,
-            behind: 0,
-            number: 0,
+            number: None,
         }
     }
 
     /// The same with a number behind it.
     pub(super) const fn with(self, number: u8) -> Vex {
         Vex {
-            behind: 1,
-            number,
+            number: Some(number),
             ..self
         }
     }
@@ -147,12 +143,12 @@ impl<const LANES: usize> Vectors<LANES> {
         };
         let length = head_length + length;
         let head = u128::from(u32::from_le_bytes(head));
-        let bytes = head | place << (8 * head_length) | u128::from(vex.number) << (8 * length);
-        self.asm
-            .instruction(bytes, length + usize::from(vex.behind));
+        let number = u128::from(vex.number.unwrap_or(0));
+        let behind = u8::from(vex.number.is_some());
+        let bytes = head | place << (8 * head_length) | number << (8 * length);
+        self.asm.instruction(bytes, length + usize::from(behind));
         if let Operand::Constant(label) = last {
-            self.asm
-                .dynamic_reloc(label, 0, 4 + vex.behind, 0, DISTANCE);
+            self.asm.dynamic_reloc(label, 0, 4 + behind, 0, DISTANCE);
         }
     }
 }

@@ -61,7 +61,7 @@ pub struct PointMachine {
     input_words: usize,
     /// What is taken from the limits at the beginning.
     entry: Function,
-    /// Where it begins.
+    /// Where it begins among the loaded instructions; each point begins there, so it is worked out once.
     start: usize,
     state: State,
 }
