@@ -76,7 +76,7 @@ pub use access::{
     AccessError, ClosureSlot, GlobalSlot, InputSlot, OfGlobals, OfInputs, OfOutputs, OutputSlot,
     Slot,
 };
-pub use adumbra_aot::{ObjectShader, Platform, Target, TooLong};
+pub use adumbra_aot::{ObjectShader, Platform, Target, TooLong, tell_debuggers};
 pub use adumbra_derive::ShaderGlobals;
 pub use adumbra_frontend::limits::MAX_SOURCE;
 pub use adumbra_ir::eval::Origin;

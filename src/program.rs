@@ -95,7 +95,7 @@ impl Program {
     /// # Errors
     /// What is wrong with the bytes.
     pub fn from_bytecode(bytes: &[u8]) -> Result<Arc<Program>, Diagnostic> {
-        Program::loaded(bytes, OnceLock::new())
+        Program::loaded(bytes, |_| OnceLock::new())
     }
 
     /// The program of a shader that was compiled ahead of time and linked, with the machine code that it was given.
@@ -112,19 +112,21 @@ impl Program {
     /// # Errors
     /// If another version of the library wrote the object.
     pub fn from_object(shader: &'static ObjectShader) -> Result<Arc<Program>, Diagnostic> {
-        let native = Native::linked(shader).map(Arc::new);
         let bytecode = shader.bytecode().map_err(|OtherVersion| {
             let message = "the object was written by another version of Adumbra";
             Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
                 .help("compile the shader again, by `adumbra aot` of this version")
         })?;
-        Program::loaded(bytecode, native.into())
+        Program::loaded(bytecode, |own| {
+            let native = Native::linked(own.shader_name(), shader);
+            native.map(Arc::new).into()
+        })
     }
 
     /// A program from its serialised form.
     fn loaded(
         bytes: &[u8],
-        native: OnceLock<Option<Arc<Native>>>,
+        native: impl FnOnce(&Bytecode) -> OnceLock<Option<Arc<Native>>>,
     ) -> Result<Arc<Program>, Diagnostic> {
         let bytecode = Bytecode::from_bytes(bytes)?;
         let layout = bytecode
@@ -141,6 +143,7 @@ impl Program {
             })?;
         Ok(Arc::new(Program {
             module: None,
+            native: native(&bytecode),
             bytecode: Arc::new(bytecode),
             layout,
             sources: None,
@@ -148,7 +151,6 @@ impl Program {
             second_order: Vec::new(),
             prepared: None,
             phases: Phases::default(),
-            native,
             tiers: Arc::default(),
         }))
     }
@@ -240,7 +242,9 @@ impl Program {
         let module = module.heap() + prepared.as_ref().map_or(0, |p| p.module.heap());
         let rest = layout.heap() + sources.heap() + warnings.heap() + second_order.heap();
         let code = match native.get() {
-            Some(Some(native)) => IN_ARC + size_of::<Native>() + native.stats().bytes,
+            Some(Some(native)) => {
+                IN_ARC + size_of::<Native>() + native.heap() + native.stats().bytes
+            }
             _ => 0,
         };
         let tiers = IN_ARC + size_of::<Tiers>() + tiers.heap();
@@ -249,7 +253,8 @@ impl Program {
 
     /// What makes its machine code, which all evaluators share.
     pub(crate) fn native(&self) -> Option<Arc<Native>> {
-        let native = self.native.get_or_init(|| Native::new().map(Arc::new));
+        let name = self.bytecode.shader_name();
+        let native = self.native.get_or_init(|| Native::new(name).map(Arc::new));
         native.clone()
     }
 
@@ -277,8 +282,7 @@ impl Program {
     /// ```
     pub fn perf_map(&self) -> String {
         let native = self.native.get().and_then(Option::as_ref);
-        let name = self.bytecode.shader_name();
-        native.map_or_else(String::new, |native| native.perf_map(name))
+        native.map_or_else(String::new, |native| native.perf_map())
     }
 
     /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.

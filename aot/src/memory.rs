@@ -5,9 +5,10 @@
 //! interpreted then.
 
 use crate::entries;
+use crate::gdb::Told;
 use crate::listing::{Compiled, Extent};
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
-use crate::perf::{Symbol, symbols, write_lines};
+use crate::symbols::Symbols;
 use crate::target::Target;
 use adumbra_vm::native::{Flow, Kernels, PointKernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
@@ -20,8 +21,10 @@ use std::time::{Duration, Instant};
 pub const MAX_VARIANTS: usize = 8;
 
 /// Makes the machine code of one program, for this processor, or finds it among what was linked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Native {
+    /// What profilers and debuggers call it.
+    name: Box<str>,
     /// For sets of words that are the same for all points.
     linked: Vec<LinkedKernels>,
     /// For single points.
@@ -52,8 +55,14 @@ struct Variant {
 struct Placed<K> {
     /// Nothing if there is none.
     kernels: Option<K>,
-    bytes: usize,
-    symbols: Vec<Symbol>,
+    /// Of code that stands in no file.
+    symbols: Option<Symbols>,
+}
+
+impl<K> Placed<K> {
+    fn bytes(&self) -> usize {
+        self.symbols.as_ref().map_or(0, |symbols| symbols.bytes)
+    }
 }
 
 /// Figures about the code of a program.
@@ -70,14 +79,20 @@ pub struct CodeStats {
 }
 
 impl Native {
-    /// The backend for a program, if it can make code for this processor: x86-64 with AVX2 and FMA, or aarch64.
-    pub fn new() -> Option<Native> {
-        Native::is_available().then(Native::default)
+    /// The backend for a program of that name, if it can make code for this processor: x86-64 with AVX2 and FMA, or aarch64.
+    pub fn new(name: &str) -> Option<Native> {
+        Native::is_available().then(|| Native {
+            name: name.into(),
+            linked: Vec::new(),
+            linked_points: None,
+            made: Mutex::default(),
+            compiling: Mutex::default(),
+        })
     }
 
     /// The same for a shader that was compiled ahead of time: what its object has is not compiled again.
-    pub fn linked(shader: &'static ObjectShader) -> Option<Native> {
-        let native = Native::new()?;
+    pub fn linked(name: &str, shader: &'static ObjectShader) -> Option<Native> {
+        let native = Native::new(name)?;
         Some(Native {
             linked: shader.kernels(),
             linked_points: shader.point_kernels(),
@@ -102,8 +117,8 @@ impl Native {
     /// What was made so far, and is kept.
     pub fn stats(&self) -> CodeStats {
         let made = self.made();
-        let variants = made.variants.iter().map(|variant| variant.placed.bytes);
-        let points = made.points.iter().map(|points| points.bytes);
+        let variants = made.variants.iter().map(|variant| variant.placed.bytes());
+        let points = made.points.iter().map(Placed::bytes);
         let linked = self.linked.iter().chain(&self.linked_points);
         CodeStats {
             bytes: variants.chain(points).sum(),
@@ -113,17 +128,21 @@ impl Native {
     }
 
     /// A line for each kernel that was made and is kept, and for what kernels share, for profilers that look for code in `/tmp/perf-PID.map`. Kernels are numbered
-    /// as units are, `name` stands before.
-    pub fn perf_map(&self, name: &str) -> String {
+    /// as units are, the program's name stands before.
+    pub fn perf_map(&self) -> String {
         let mut lines = String::new();
         let made = self.made();
-        for variant in &made.variants {
-            write_lines(&mut lines, name, "kernel", &variant.placed.symbols);
-        }
-        if let Some(points) = &made.points {
-            write_lines(&mut lines, name, "entry", &points.symbols);
+        let variants = made.variants.iter().map(|own| &own.placed.symbols);
+        let points = made.points.iter().map(|own| &own.symbols);
+        for symbols in variants.chain(points).flatten() {
+            symbols.write_lines(&mut lines, &self.name);
         }
         lines
+    }
+
+    /// Bytes on the heap, pages of code left out.
+    pub fn heap(&self) -> usize {
+        self.name.len()
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
@@ -149,22 +168,25 @@ impl Native {
     fn make<K>(
         &self,
         is_empty: bool,
+        kind: &'static str,
         compile: impl FnOnce(Target) -> Option<Compiled>,
-        kernels: impl FnOnce(&Compiled, ExecutableBuffer) -> K,
+        kernels: impl FnOnce(&Compiled, Pages) -> K,
     ) -> (MutexGuard<'_, Made>, Placed<K>) {
         let start = Instant::now();
         let code = Target::host().filter(|_| !is_empty).and_then(compile);
-        let buffer = code.as_ref().and_then(pages);
-        let placed = match code.zip(buffer) {
-            Some((code, buffer)) => Placed {
-                bytes: code.bytes.len(),
-                symbols: symbols(&code, buffer.ptr(AssemblyOffset(0)) as usize),
-                kernels: Some(kernels(&code, buffer)),
-            },
+        let pages = code.as_ref().and_then(Pages::of);
+        let placed = match code.zip(pages) {
+            Some((code, mut pages)) => {
+                let symbols = Symbols::of(&code, pages.start(), kind);
+                pages.told = Told::of(&symbols, &self.name);
+                Placed {
+                    kernels: Some(kernels(&code, pages)),
+                    symbols: Some(symbols),
+                }
+            }
             None => Placed {
-                bytes: 0,
-                symbols: Vec::new(),
                 kernels: None,
+                symbols: None,
             },
         };
         let time = start.elapsed();
@@ -202,7 +224,7 @@ unsafe impl Translator for Native {
             return kernels;
         }
         let code = |own: Target| own.compile(units, false);
-        let (mut made, placed) = self.make(units.is_empty(), code, kernels);
+        let (mut made, placed) = self.make(units.is_empty(), "kernel", code, kernels);
         let found = placed.kernels.clone();
         if made.variants.len() == MAX_VARIANTS {
             made.variants.remove(0);
@@ -228,14 +250,13 @@ unsafe impl Translator for Native {
             let kernels = Some(linked.point_kernels(&flows));
             self.made().points = Some(Placed {
                 kernels: kernels.clone(),
-                bytes: 0,
-                symbols: Vec::new(),
+                symbols: None,
             });
             return kernels;
         }
         let code = |own: Target| own.compile_flows(&flows, false);
         let of = |code: &Compiled, buffer| point_kernels(&flows, code, buffer);
-        let (mut made, placed) = self.make(flows.is_empty(), code, of);
+        let (mut made, placed) = self.make(flows.is_empty(), "entry", code, of);
         let found = placed.kernels.clone();
         made.points = Some(placed);
         found
@@ -245,43 +266,58 @@ unsafe impl Translator for Native {
 /// Puts code into pages of its own; nothing if there are none.
 #[cfg(test)]
 pub(crate) fn place(code: &Compiled) -> Option<Kernels> {
-    Some(kernels(code, pages(code)?))
+    Some(kernels(code, Pages::of(code)?))
 }
 
 /// The same for flows.
 #[cfg(test)]
 pub(crate) fn place_points(flows: &[Flow], code: &Compiled) -> Option<PointKernels> {
-    Some(point_kernels(flows, code, pages(code)?))
+    Some(point_kernels(flows, code, Pages::of(code)?))
 }
 
-fn kernels(code: &Compiled, buffer: ExecutableBuffer) -> Kernels {
-    let addresses = addresses(code, &buffer).into_iter();
-    // SAFETY: kernels of units begin there, which were written for this processor and its convention; the pages stay as long as the buffer.
-    unsafe { entries::kernels(addresses, Arc::new(buffer)) }
+fn kernels(code: &Compiled, pages: Pages) -> Kernels {
+    let addresses = pages.addresses(code).into_iter();
+    // SAFETY: kernels of units begin there, which were written for this processor and its convention, and the pages are kept.
+    unsafe { entries::kernels(addresses, Arc::new(pages)) }
 }
 
-fn point_kernels(flows: &[Flow], code: &Compiled, buffer: ExecutableBuffer) -> PointKernels {
-    let addresses = addresses(code, &buffer).into_iter();
+fn point_kernels(flows: &[Flow], code: &Compiled, pages: Pages) -> PointKernels {
+    let addresses = pages.addresses(code).into_iter();
     // SAFETY: as above; kernels of these flows.
-    unsafe { entries::point_kernels(flows, addresses, Arc::new(buffer)) }
+    unsafe { entries::point_kernels(flows, addresses, Arc::new(pages)) }
 }
 
-/// Where kernels begin.
-fn addresses(code: &Compiled, buffer: &ExecutableBuffer) -> Vec<Option<*const u8>> {
-    let kernels = code.kernels.iter();
-    let address = |own: Extent| buffer.ptr(AssemblyOffset(own.start));
-    kernels.map(|own| own.map(address)).collect()
+/// Code where it can be run.
+#[derive(Debug)]
+struct Pages {
+    /// Debuggers forget the code before it goes, so this stands first.
+    told: Option<Told>,
+    buffer: ExecutableBuffer,
 }
 
-/// Code in pages of its own; nothing if there are none.
-fn pages(code: &Compiled) -> Option<ExecutableBuffer> {
-    let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
-    buffer.set_len(code.bytes.len());
-    buffer.copy_from_slice(&code.bytes);
-    let buffer = buffer.make_exec().ok()?;
-    // Where instructions have a cache of their own.
-    synchronize_icache(&buffer);
-    Some(buffer)
+impl Pages {
+    /// Code in pages of its own; nothing if there are none.
+    fn of(code: &Compiled) -> Option<Pages> {
+        let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
+        buffer.set_len(code.bytes.len());
+        buffer.copy_from_slice(&code.bytes);
+        let buffer = buffer.make_exec().ok()?;
+        // Where instructions have a cache of their own.
+        synchronize_icache(&buffer);
+        Some(Pages { told: None, buffer })
+    }
+
+    /// Where the code begins.
+    fn start(&self) -> usize {
+        self.buffer.ptr(AssemblyOffset(0)) as usize
+    }
+
+    /// Where kernels begin.
+    fn addresses(&self, code: &Compiled) -> Vec<Option<*const u8>> {
+        let kernels = code.kernels.iter();
+        let address = |own: Extent| self.buffer.ptr(AssemblyOffset(own.start));
+        kernels.map(|own| own.map(address)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -291,7 +327,9 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_a_compilation_but_who_wants_its_code() {
-        let native = Native::default();
+        let Some(native) = Native::new("sum") else {
+            return;
+        };
         assert!(native.translate(&[true], &[]).is_none());
         let compiling = native.compiling.lock().unwrap();
         assert_eq!(native.stats().bytes, 0);
@@ -301,7 +339,9 @@ mod tests {
 
     #[test]
     fn code_is_kept_for_a_few_sets_of_uniform_words() {
-        let Some(native) = Native::new() else { return };
+        let Some(native) = Native::new("sum") else {
+            return;
+        };
         let unit = Unit::Stretch(Trial::sum(4, false).stretch);
         let entry = |set: usize| {
             let uniform: Vec<bool> = (0..16).map(|word| set >> word & 1 == 1).collect();

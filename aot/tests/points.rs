@@ -71,7 +71,7 @@ fn shown(machine: &PointMachine, host: Listener) -> (Outcome, Vec<u32>, String, 
 
 /// One with machine code and one without.
 fn machines(program: &Arc<Bytecode>, limits: Limits) -> Option<[PointMachine; 2]> {
-    let native = Native::new()?;
+    let native = Native::new("random")?;
     let machine = PointMachine::with_code(program.clone(), limits, &native);
     assert_eq!(native.stats().refused, 0);
     Some([PointMachine::new(program.clone(), limits), machine])

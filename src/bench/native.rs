@@ -17,7 +17,7 @@ use std::hint::black_box;
 const TIMES: usize = 7;
 
 fn translate(units: &[Unit]) {
-    let native = Native::new().expect("there is machine code for this processor");
+    let native = Native::new("bench").expect("there is machine code for this processor");
     black_box(native.translate(&[], units));
 }
 

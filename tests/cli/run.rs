@@ -306,3 +306,35 @@ fn machine_code_that_ran_is_named_for_perf() {
         }
     }
 }
+
+/// A debugger stops where single points enter the code, and knows its name.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_debugger_knows_machine_code_by_name() {
+    use std::process::Command;
+    let debugger = Command::new("gdb").arg("--version").output();
+    if debugger.is_err() || !adumbra::Tier::Native.is_available() {
+        println!("skipped: there is no gdb, or no machine code for this processor");
+        return;
+    }
+    let debugged = |options: &[&str]| {
+        let mut gdb = Command::new("gdb");
+        gdb.args(["-batch", "-nx", "-ex", "set breakpoint pending on"]);
+        gdb.args(["-ex", "break main::entry0", "-ex", "run"]);
+        gdb.args(["-ex", "info symbol $pc", "-ex", "continue"]);
+        gdb.args(["--args", env!("CARGO_BIN_EXE_adumbra"), "run"]);
+        gdb.arg(example("eval_practical.adu")).args(SEEDS);
+        gdb.args(["--engine", "native"]).args(options);
+        let output = gdb.output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&said).into_owned()
+    };
+    let [told, untold] = [&["--gdb"][..], &[]].map(debugged);
+    if !untold.contains("0.17684335") {
+        println!("skipped: gdb may not run programs here\n{untold}");
+        return;
+    }
+    assert!(told.contains("main::entry0 in section .text"), "{told}");
+    assert!(told.contains("0.17684335"), "{told}");
+    assert!(!untold.contains("in section .text"), "{untold}");
+}

@@ -282,6 +282,10 @@ pub struct CompileArgs {
     /// Name the machine code that runs in /tmp/perf-PID.map, where `perf report` looks for it
     #[arg(long)]
     pub perf_map: bool,
+
+    /// Tell GDB and LLDB of the machine code that runs, so that they know kernels by name
+    #[arg(long)]
+    pub gdb: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -66,6 +66,10 @@ impl Setup {
             let message = "--divergent is about `--derivatives quad-fine` and `quad-coarse`";
             return Err(Failure::usage(message));
         }
+        if args.gdb && !adumbra::tell_debuggers(true) {
+            let message = "--gdb needs a system whose programs are ELF files, on x86-64 or aarch64";
+            return Err(Failure::usage(message));
+        }
         let globals = globals(args)?;
         let mut layout = globals.layout().clone();
         for setting in args.globals_set.iter().filter(|s| s.is_shadowless) {
