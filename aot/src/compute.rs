@@ -3,13 +3,31 @@
 //! A long stretch is cut into segments, each a loop of its own over the points of a run, whose code stays in the processor's caches. What one computes for another goes
 //! through the planes that the rows write anyway. Regions are cut into traces: see [`trace`](crate::trace).
 
+use crate::chain::Chains;
 use crate::graph::{Code, Graph, Id};
 use crate::template::Templates;
 use adumbra_vm::native::{Computed, Home, Question, Stretch, Value, Way, What};
 
-/// Nodes from which on a segment ends. Twice as many instructions, for two vectors, and what they want of the frame, fit the cache of decoded instructions of
-/// common processors (1,536 on Intel's Skylake).
-const SEGMENT: usize = 320;
+/// When a segment ends: after the row with which it has so many nodes, or a chain of so many cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Length {
+    nodes: usize,
+    chain: u32,
+}
+
+/// What is not longer is one loop. Its instructions fit the cache of decoded ones of common processors (1,536 on Intel's Skylake), and of those that a processor looks ahead at
+/// there are some of the next points, which wait for nothing here.
+const WHOLE: Length = Length {
+    nodes: 512,
+    chain: 128,
+};
+
+/// What is longer is cut into loops so short that a processor looks ahead over several turns (224 instructions on Skylake, 448 on Zen 5): then it has several vectors in flight by
+/// itself, and chains do not bound it. What passes between loops costs less, being few values mostly.
+const CUT: Length = Length {
+    nodes: 96,
+    chain: 48,
+};
 
 /// A segment as a graph.
 #[derive(Debug)]
@@ -99,7 +117,7 @@ pub(crate) struct Writer<'s> {
     lineage: Lineage,
 }
 
-/// The segments of a stretch.
+/// The segments of a stretch: itself, or what it is cut into.
 pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Computation> {
     let accesses = Accesses::of(&stretch.rows, stretch.words.len());
     let mut is_stored = vec![false; stretch.words.len()];
@@ -112,10 +130,24 @@ pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Comp
     };
     let mut writer = Writer::new(&stretch.words);
     let mut segments = Vec::new();
-    for (index, row) in (0..).zip(&stretch.rows) {
+    let mut chains = Chains::default();
+    let mut most = WHOLE;
+    let mut rows = (0..).zip(&stretch.rows);
+    while let Some((index, row)) = rows.next() {
         writer.row(row, templates);
-        if writer.graph.len() >= SEGMENT {
-            segments.push(writer.close(|word| is_live(word, index)));
+        let is_long =
+            writer.graph.len() >= most.nodes || chains.longest(&writer.graph) >= most.chain;
+        if !is_long {
+            continue;
+        }
+        chains.clear();
+        let segment = writer.close(|word| is_live(word, index));
+        if most == WHOLE {
+            // Once more from the first row on, in pieces.
+            most = CUT;
+            rows = (0..).zip(&stretch.rows);
+        } else {
+            segments.push(segment);
         }
     }
     let last = stretch.rows.len() as u32;

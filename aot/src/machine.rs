@@ -2,6 +2,7 @@
 
 use crate::graph::Code;
 use adumbra_ir::ops::CallOut;
+use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 
 /// Bytes of the least page: the stack ends in front of one that is not there.
@@ -34,10 +35,10 @@ pub(crate) trait Machine: Sized {
 
     /// Bytes of a vector.
     const VECTOR: i32;
-    /// Vectors that the kernel of a stretch computes at once: at most 16 points.
+    /// Vectors that the kernel of a stretch computes at once: at most [`AT_ONCE`] points.
     const FLIGHT: usize;
-    /// Vectors that the kernel of a region computes at once: 32 points. A turn of a loop waits for itself, so more of them pay.
-    const TURN_FLIGHT: usize;
+    /// Vectors that the kernel of a region computes at once, whose points are a word of its sets. A turn of a loop waits for itself, so more than one pay.
+    const TURN_FLIGHT: usize = AT_ONCE * size_of::<u32>() / Self::VECTOR as usize;
     /// Vector registers that may hold values, from the first one on.
     const REGISTERS: u8;
     /// Vector registers that are free; instructions use them for operands that are in none.

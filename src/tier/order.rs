@@ -132,7 +132,10 @@ mod tests {
         let program = Compiler::new(GlobalsLayout::new()).compile(&sources);
         let program = program.expect("it is fine");
         let variant = program.tiers().variant(Level::best(), &[]);
-        let native = Arc::new(Native::default());
+        let Some(native) = Native::new("s") else {
+            return;
+        };
+        let native = Arc::new(native);
         let order = Order::new(&program, native, variant, Limits::default(), 1);
         let made = order.make_by(|| panic!("as a compiler must not"));
         assert!(made.is_none());

@@ -16,8 +16,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Points that code may compute at once: packs are a multiple of so many.
-const AT_ONCE: usize = 16;
+/// Points that code computes at once, those of a word of a set: packs are a multiple of so many.
+pub const AT_ONCE: usize = 16;
 
 /// Whether the packs of a level are such that code can compute them.
 pub fn serves(level: Level) -> bool {
@@ -108,18 +108,18 @@ pub enum Way {
     Exit(u32),
 }
 
-/// What the kernel of a region is told of points, and tells of them. Sets of points are bits, 16 points to a word, the first of the chunk lowest. Sets, steps and planes reach as
-/// far as whole groups of 32 points, which the kernel computes at once; of a group that a run begins and does not end, nobody of the rest is active.
+/// What the kernel of a region is told of points, and tells of them. Sets of points are bits, [`AT_ONCE`] points to a word, the first of the chunk lowest. Sets, steps and planes reach
+/// as far as whole packs.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Points {
     /// Who runs: one set.
     pub active: *const u16,
-    /// Who leaves by each exit, and then who is left before each block: a set for each, which is written for the groups of the runs.
+    /// Who leaves by each exit, and then who is left before each block: a set for each, which is written for the packs of the runs.
     pub ways: *mut u16,
     /// Words from one way's set to the next.
     pub stride: usize,
-    /// How many steps of the budget each point took: a number for each, written for the same groups.
+    /// How many steps of the budget each point took: a number for each, written for the same packs.
     pub steps: *mut u32,
     /// How many turns of loops each pack may take.
     pub turns: u64,
@@ -372,8 +372,8 @@ impl fmt::Debug for PointKernels {
 /// Each kernel computes, to the bit, what the rows of its unit compute one after the other, for every point of the packs that it is given, or who
 /// runs among them; it writes planes of results in these packs, of words that are kept only where points run, and nothing else that is not its own.
 ///
-/// It is called with a reference for each word of its unit, runs within the planes, and packs of whole 16 points. The kernel of a region gets what [`Points`] says, and
-/// may compute, and write where nobody runs what it found there, to the end of a group of 32 points.
+/// It is called with a reference for each word of its unit, runs within the planes, and packs of a multiple of [`AT_ONCE`] points. The kernel of a region gets what [`Points`] says, and
+/// may write where nobody runs what it found there.
 ///
 /// Each kernel of a flow does what the flow says with the register file that it is given, where slots that nobody reads later may hold anything, and gives one of
 /// the flow's exits. All can be run while `code` lives, on any thread.

@@ -167,7 +167,6 @@ impl Machine for A64 {
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 0;
     const SATURATES: bool = true;
-    const TURN_FLIGHT: usize = 8;
 
     fn new(rows: usize) -> A64 {
         let mut asm = Assembler::new(rows * ROW_BYTES, rows, rows);
@@ -351,7 +350,7 @@ impl Machine for A64 {
     fn load_active(&mut self, to: u8, vector: usize) {
         let bits = self.pool.table(&BITS[vector]);
         self.group(offset_of!(Points, active));
-        dynasm!(self.asm; .arch aarch64; ldr w16, [x16]; dup V(to).S4, w16);
+        dynasm!(self.asm; .arch aarch64; ldrh w16, [x16]; dup V(to).S4, w16);
         self.load_from(THIRD, Base::Pool, bits);
         dynasm!(self.asm; .arch aarch64; cmtst V(to).S4, V(to).S4, V(THIRD).S4);
     }
@@ -405,7 +404,7 @@ impl Machine for A64 {
             dynasm!(self.asm
                 ; .arch aarch64
                 ; addv S(set), V(set).S4
-                ; str S(set), [x9]
+                ; str H(set), [x9]
                 ; add x9, x9, x10
             );
         }

@@ -7,6 +7,7 @@ use crate::graph::{Code, Graph, Id};
 use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
 use crate::template::Templates;
+use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
@@ -73,6 +74,7 @@ impl<M: Machine> Emitter<M> {
         segments: &[Computation],
         templates: &Templates,
     ) -> Option<Extent> {
+        const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
         let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
         let cells = frame.take_cells();
         let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);

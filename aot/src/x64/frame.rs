@@ -13,9 +13,6 @@ use std::mem::offset_of;
 /// Bytes of a plane, for each byte of a set of points: a power of two.
 const PER_SET: i8 = 5;
 
-/// Vectors whose points a word of a set has.
-const PER_WORD: usize = 2;
-
 /// Room for the code of a row, and for what it refers to, constants mostly: enough for most programs, so that what is written need not move.
 const ROW_BYTES: usize = 512;
 const ROW_REFERENCES: usize = 16;
@@ -50,8 +47,8 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     type Constant = DynamicLabel;
 
     const VECTOR: i32 = 4 * LANES as i32;
-    const FLIGHT: usize = 2;
-    const TURN_FLIGHT: usize = 4;
+    // Segments are so short that several are in flight without; two want twice the registers, and were slower or as fast on Zen 5.
+    const FLIGHT: usize = 1;
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 8;
@@ -236,14 +233,13 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     fn load_active(&mut self, to: u8, vector: usize) {
         let asm = &mut self.asm;
         let bits = &mut self.bits;
-        let bits = bits.get_or_insert_with(|| [(); PER_WORD].map(|()| asm.new_dynamic_label()));
-        let (bits, at) = (bits[vector % PER_WORD], 2 * (vector / PER_WORD) as i32);
+        let bits = bits.get_or_insert_with(|| [(); 2].map(|()| asm.new_dynamic_label()))[vector];
         dynasm!(self.asm
             ; .arch x64
             ; mov rax, r8
             ; shr rax, PER_SET
             ; add rax, [rbx + offset_of!(Points, active) as i32]
-            ; movzx eax, WORD [rax + at]
+            ; movzx eax, WORD [rax]
             ; vmovd Rx(to), eax
             ; vpbroadcastd Ry(to), Rx(to)
             ; vpand Ry(to), Ry(to), [=>bits]
@@ -298,7 +294,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
                 self.of_two(vex::SIGNS, EDX, Operand::Register(scratch));
                 dynasm!(self.asm; .arch x64; shl eax, 8; or eax, edx);
             }
-            dynasm!(self.asm; .arch x64; mov [r11], eax; add r11, rcx);
+            dynasm!(self.asm; .arch x64; mov WORD [r11], ax; add r11, rcx);
         }
         dynasm!(self.asm; .arch x64; pop rcx; pop rdx);
     }

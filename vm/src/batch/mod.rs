@@ -40,7 +40,6 @@ use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
 use quads::QUAD;
-use regions::AT_ONCE;
 use std::sync::Arc;
 
 pub use source::Source;
@@ -240,11 +239,7 @@ impl BatchMachine {
             first,
         };
         if self.in_planes {
-            let at_once = match chunk.memory.regions.is_empty() {
-                true => lanes_of(self.level),
-                false => AT_ONCE,
-            };
-            let whole = points.is_multiple_of(at_once);
+            let whole = points.is_multiple_of(lanes_of(self.level));
             // SAFETY: it was checked that the sources reach so far, and the points are no more than the width; the level is available.
             unsafe {
                 chunk.memory.begin(inputs, globals, first, points, whole);

@@ -4,17 +4,11 @@ use super::chunk::{Chunk, Context};
 use super::group::Run;
 use super::planes::Ref;
 use super::waiting::Position;
-use crate::native::{CALLEES, Points};
+use crate::native::{AT_ONCE, CALLEES, Points};
 use adumbra_ir::host::CANCEL_PERIOD;
 
 /// Turns of loops that points take before the engine looks after them: so often the host is asked for patience.
 const MAX_TURNS: u64 = CANCEL_PERIOD;
-
-/// Points that a word has in sets that code reads.
-const POINTS: usize = u16::BITS as usize;
-
-/// Points that the code of a region computes at once. Planes reach as far as whole such groups do.
-pub(super) const AT_ONCE: usize = 32;
 
 /// Room for what code is told and tells.
 pub(super) struct Exchange {
@@ -31,7 +25,7 @@ impl Exchange {
         } else {
             points.next_multiple_of(AT_ONCE)
         };
-        let words = points.div_ceil(POINTS);
+        let words = points / AT_ONCE;
         Exchange {
             active: vec![0; words].into_boxed_slice(),
             ways: vec![0; words * ways].into_boxed_slice(),
@@ -86,11 +80,11 @@ impl Chunk {
             ways,
             steps,
         } = &mut self.exchange;
-        let words = lanes / POINTS;
+        let words = lanes / AT_ONCE;
         active.fill(0);
         for (pack, &bits) in self.group.active().iter().enumerate() {
             for word in 0..words {
-                active[pack * words + word] = (bits >> (word * POINTS)) as u16;
+                active[pack * words + word] = (bits >> (word * AT_ONCE)) as u16;
             }
         }
         let stride = active.len();
@@ -106,7 +100,7 @@ impl Chunk {
             packs: self.group.packs() as u32,
             ..Run::FIRST
         };
-        // SAFETY: the operands are asked of the caller; there is a set of all points for each way, and a number of steps for each point of whole groups; planes, the
+        // SAFETY: the operands are asked of the caller; there is a set of all points for each way, and a number of steps for each point of whole packs; planes, the
         // host's too, reach as far (`Memory::begin`).
         unsafe {
             kernel(
@@ -129,7 +123,7 @@ impl Chunk {
             for (pack, (found, &active)) in found.iter_mut().zip(self.group.active()).enumerate() {
                 if active != 0 {
                     for word in 0..words {
-                        *found |= u32::from(set[pack * words + word]) << (word * POINTS);
+                        *found |= u32::from(set[pack * words + word]) << (word * AT_ONCE);
                     }
                     // A host without patience has stopped the others.
                     *found &= active;

@@ -1,0 +1,50 @@
+//! How long the longest chain of nodes takes, each of which waits for the one before.
+
+use crate::graph::{Code, Graph};
+
+/// The chains of a graph as far as it is written.
+#[derive(Debug, Default)]
+pub(crate) struct Chains {
+    /// When each node is done, in cycles from the beginning, if nothing but operands is waited for.
+    done: Vec<u32>,
+    longest: u32,
+}
+
+impl Chains {
+    /// Cycles of the longest chain, given what was written since this was asked last.
+    pub(crate) fn longest(&mut self, graph: &Graph) -> u32 {
+        for &node in &graph.nodes[self.done.len()..] {
+            let mut start = 0;
+            graph.each_operand(node, |operand| start = start.max(self.done[operand as usize]));
+            let done = start + cycles(node.code);
+            self.done.push(done);
+            self.longest = self.longest.max(done);
+        }
+        self.longest
+    }
+
+    /// From now on it is another graph.
+    pub(crate) fn clear(&mut self) {
+        self.done.clear();
+        self.longest = 0;
+    }
+}
+
+/// Cycles from the operands to the result of a vector instruction. They differ by processor, little enough for whom this guides: these are those of Zen 4 in
+/// Agner Fog's instruction tables, but that what is loaded is there in time.
+fn cycles(code: Code) -> u32 {
+    use Code::*;
+    match code {
+        Const | Plane | Cell | Slot | Global | Param | Active => 0,
+        Div => 11,
+        Sqrt => 15,
+        Add | Sub | Mul | MulAdd | NegMulAdd | MulSub | NegMulSub | RoundEven | RoundDown
+        | RoundUp | RoundToZero | Truncate | ToI32 | ToU32 | FromI32 | IMul | MulWide => 4,
+        Lookup => 20,
+        CallOut => 100,
+        // Taken by nobody.
+        Rare => 0,
+        Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | Select | IAdd | ISub | Shl | Shr
+        | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax | ShrWide | ShlWide => 1,
+    }
+}
