@@ -50,14 +50,12 @@ pub fn entries(text: &str) -> Entries {
 }
 
 fn kind(entry: &Entry<'_>) -> EntryKind {
-    let bytes = |span: Span| span.start as usize..span.end as usize;
+    let span = entry.span();
+    let bytes = span.start as usize..span.end as usize;
     match entry {
-        Entry::Item(item) => EntryKind::Item(bytes(item.span)),
-        Entry::Seed { name, ddy, .. } => EntryKind::Run(bytes(name.span.to(ddy.span))),
-        Entry::Statement(statement) if declares_resource(statement) => {
-            EntryKind::Item(bytes(statement.span))
-        }
-        Entry::Statement(statement) => EntryKind::Run(bytes(statement.span)),
+        Entry::Item(_) => EntryKind::Item(bytes),
+        Entry::Statement(statement) if declares_resource(statement) => EntryKind::Item(bytes),
+        Entry::Seed { .. } | Entry::Statement(_) => EntryKind::Run(bytes),
     }
 }
 

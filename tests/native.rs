@@ -87,21 +87,30 @@ fn what_is_too_large_for_a_frame_is_interpreted() {
     }
     let many =
         |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<String>();
-    let declared = many(3000, &|i| format!("float v{i} = x + {i};\n"));
-    let moved = many(3000, &|i| {
-        format!("v{i} = v{} * 0.5 + 1;\n", (i + 1) % 3000)
-    });
-    let carried =
-        format!("{declared} for (int i = 0; i < 3 + int(x); ++i) {{ {moved} }} o = v0 + v1500;");
+    // All sines live before the first is used, with both shadows.
+    let declared = many(350, &|i| format!("float v{i} = x + {i};\n"));
+    let sines = many(350, &|i| format!("float t{i} = sin(v{i});\n"));
+    let moved = many(350, &|i| format!("v{} = t{i} * 0.5;\n", 349 - i));
+    let sum = many(350, &|i| format!("o += v{i};\n"));
+    let carried = format!(
+        "{declared} for (int i = 0; i < 3 + int(x); ++i) {{ {sines} {moved} }} o = 0; {sum} o += ddx(o) + ddy(o);"
+    );
     let uniform = many(6000, &|i| format!("o = o * 0.5 + k * {i};\n"));
     for body in [carried, format!("o = x; {uniform}")] {
         let text = format!(
             "shader s(float k = 0.25, out float o) {{ float x = global_value<x>; {body} }}"
         );
         let program = compiled(&text);
+        let kernels = program.assembly(Target::host().unwrap()).batches.kernels;
+        assert!(kernels.iter().any(|own| own.code.is_none()), "{body:.40}");
         let mut point = Evaluator::new(&Instance::new(&program));
-        for x in [0.5, 3.5] {
-            assert_eq!(value(&mut native(&program), x), value(&mut point, x));
+        let mut alone = native(&program);
+        let x = [0.5, 3.5, 1.25, 2.0].repeat(16);
+        let together = batch(&program, Tier::Native, &x, &mut NoTextures);
+        for (x, (_, words, _)) in x.into_iter().zip(together) {
+            let expected = value(&mut point, x);
+            assert_eq!(value(&mut alone, x), expected);
+            assert_eq!(words[0], expected.to_bits());
         }
     }
 }
@@ -359,4 +368,16 @@ fn evaluators_of_a_program_share_its_code() {
         Some(stats),
         "nothing was compiled again"
     );
+    let chunk = || {
+        let shown = batch(&program, Tier::Native, &[0.5; 40], &mut NoTextures);
+        assert!(shown.iter().all(|(_, words, _)| words[0] == expected));
+    };
+    chunk();
+    let stats = first.stats().native;
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..10).for_each(|_| chunk()));
+        }
+    });
+    assert_eq!(first.stats().native, stats, "nor for batches");
 }

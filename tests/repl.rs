@@ -51,6 +51,11 @@ fn variables_keep_value_and_derivatives() {
         said("p = float2(u, v) : float2(1, 0) : float2(0, 1)\np.y"),
         "value  0.5\nddx    0.0\nddy    1.0\n"
     );
+    // What is left out is zero, of whatever type.
+    assert_eq!(
+        said("p = float2(u, v) : float2(1, 2)\np"),
+        "value  (0.25, 0.5)\nddx    (1.0, 2.0)\nddy    (0.0, 0.0)\n"
+    );
     // Another type replaces the variable.
     assert_eq!(said("n = 3; n + 1"), "value  4\n");
     assert_eq!(
@@ -255,6 +260,15 @@ fn files_come_into_scope_and_sessions_begin_anew() {
     let again = said(&format!(":load {file}\n:load {file}\nthrice(1)"));
     assert_eq!(again, "value  3.0\nddx    0.0\nddy    0.0\n");
     assert_eq!(said("u = 7\n:reset\nu"), QUARTER);
+    let ran = session("u = 7\n:reset u\nu + 0\n:quit now\nu + 1");
+    assert!(
+        ran.stderr.contains(":reset wants nothing behind it"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stdout.contains("7.0") && ran.stdout.contains("8.0"),
+        "{ran:?}"
+    );
     assert_eq!(said("u\n:quit\nnope\n"), QUARTER);
 }
 

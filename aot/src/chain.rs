@@ -15,7 +15,9 @@ impl Chains {
     pub(crate) fn longest(&mut self, graph: &Graph) -> u32 {
         for &node in &graph.nodes[self.done.len()..] {
             let mut start = 0;
-            graph.each_operand(node, |operand| start = start.max(self.done[operand as usize]));
+            graph.each_operand(node, |operand| {
+                start = start.max(self.done[operand as usize])
+            });
             let done = start + cycles(node.code);
             self.done.push(done);
             self.longest = self.longest.max(done);
@@ -46,5 +48,28 @@ fn cycles(code: Code) -> u32 {
         Rare => 0,
         Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | Select | IAdd | ISub | Shl | Shr
         | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax | ShrWide | ShlWide => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_is_as_long_as_its_slowest_way() {
+        let mut graph = Graph::default();
+        let mut chains = Chains::default();
+        let [x, y] = [0, 1].map(|word| graph.push(Code::Plane, word, 0, 0));
+        assert_eq!(chains.longest(&graph), 0, "what is loaded is there");
+        let sum = graph.push(Code::Add, x, y, 0);
+        let root = graph.push(Code::Sqrt, x, 0, 0);
+        assert_eq!(chains.longest(&graph), cycles(Code::Sqrt));
+        let product = graph.push(Code::Mul, sum, root, 0);
+        let [sqrt, mul, add] = [Code::Sqrt, Code::Mul, Code::Add].map(cycles);
+        assert_eq!(chains.longest(&graph), sqrt + mul);
+        graph.push(Code::Add, product, y, 0);
+        assert_eq!(chains.longest(&graph), sqrt + mul + add);
+        chains.clear();
+        assert_eq!(chains.longest(&Graph::default()), 0);
     }
 }

@@ -151,7 +151,10 @@ pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Comp
         }
     }
     let last = stretch.rows.len() as u32;
-    segments.push(writer.close(|word| is_live(word, last)));
+    let rest = writer.close(|word| is_live(word, last));
+    if segments.is_empty() || !rest.stores.is_empty() {
+        segments.push(rest);
+    }
     segments
 }
 
@@ -351,5 +354,53 @@ impl<'s> Writer<'s> {
         };
         let zero = self.graph.constant(0);
         self.graph.push(Code::IEq, truth, zero, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Trial;
+
+    /// The segments of a sum of so many terms, and of each how long it is.
+    fn cut(terms: u32, of_sines: bool) -> Vec<(usize, u32)> {
+        let stretch = Trial::sum(terms, of_sines).stretch;
+        let segments = segments(&stretch, &mut Templates::new(false));
+        let rows = segments.iter().flat_map(|own| &own.lineage.made);
+        let rows: Vec<u32> = rows.map(|&(_, position)| position).collect();
+        assert!(rows.is_sorted(), "rows stay in order");
+        let stores = segments.iter().map(|own| own.stores.len());
+        assert!(stores.min() > Some(0), "each computes something");
+        let length = |own: &Computation| {
+            let chain = Chains::default().longest(&own.graph);
+            (own.graph.len(), chain)
+        };
+        segments.iter().map(length).collect()
+    }
+
+    #[test]
+    fn what_is_short_is_one_loop_and_what_is_long_several_short_ones() {
+        for of_sines in [false, true] {
+            for terms in 1..200 {
+                let segments = cut(terms, of_sines);
+                let [(nodes, chain), rest @ ..] = &segments[..] else {
+                    panic!("{terms} terms have no segment");
+                };
+                if rest.is_empty() {
+                    assert!(*nodes < WHOLE.nodes && *chain < WHOLE.chain, "{terms}");
+                    continue;
+                }
+                // One row more may come in than fits.
+                let [row] = cut(1, of_sines)[..] else {
+                    panic!("a row is one segment");
+                };
+                for (nodes, chain) in &segments {
+                    assert!(*nodes < CUT.nodes + row.0, "{terms}: {segments:?}");
+                    assert!(*chain < CUT.chain + row.1, "{terms}: {segments:?}");
+                }
+            }
+            let many = cut(199, of_sines).len();
+            assert!(many > 3, "{many}");
+        }
     }
 }

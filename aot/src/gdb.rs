@@ -20,6 +20,9 @@ static LIST: Mutex<()> = Mutex::new(());
 /// From now on GDB and LLDB are told of the machine code that this process makes, or no more: they know kernels by the names that `perf` knows. What they were told stays until
 /// that code goes. Says whether they can be told at all, which is where programs are ELF files.
 ///
+/// A process has one list of such code for all its compilers. Where another one (LLVM's, or a second copy of this library) tells of code too, the host sees to it that they do not do so at the
+/// same time: each has a lock of its own.
+///
 /// ```
 /// let can_be_told = adumbra_aot::tell_debuggers(true);
 /// assert!(can_be_told || !cfg!(target_os = "linux"));
@@ -137,7 +140,8 @@ impl List {
     /// It lives, file and all, until it is removed, and nobody else changes it.
     unsafe fn add(&mut self, entry: *mut Entry) {
         let descriptor = self.interface.descriptor;
-        // SAFETY: the list is ours for now, and what is in it lives; another compiler of the process keeps to the same.
+        // SAFETY: the list is ours for now, as far as this library goes, and what is in it lives; `tell_debuggers` asks of the host that other compilers of the process
+        // change it at other times.
         unsafe {
             let first = (*descriptor).first;
             (*entry).next = first;
@@ -155,7 +159,7 @@ impl List {
     /// It was added.
     unsafe fn remove(&mut self, entry: *mut Entry) {
         let descriptor = self.interface.descriptor;
-        // SAFETY: as above.
+        // SAFETY: as above: the list is ours.
         unsafe {
             let Entry { next, previous, .. } = *entry;
             if previous.is_null() {

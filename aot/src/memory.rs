@@ -307,9 +307,9 @@ impl Pages {
         Some(Pages { told: None, buffer })
     }
 
-    /// Where the code begins.
+    /// Where the code begins, if there is any: none is written where each kernel would be too large.
     fn start(&self) -> usize {
-        self.buffer.ptr(AssemblyOffset(0)) as usize
+        self.buffer.as_ptr() as usize
     }
 
     /// Where kernels begin.

@@ -254,7 +254,7 @@ enum AdumbraEngine
     ADUMBRA_ENGINE_REFERENCE = 1,
     /// The one for batches, one point at a time.
     ADUMBRA_ENGINE_BATCH = 2,
-    /// The same with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
+    /// The usual one with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
     ADUMBRA_ENGINE_NATIVE = 3,
     /// The one that suits: for single points the usual one.
     ADUMBRA_ENGINE_AUTO = 4,
@@ -599,7 +599,7 @@ typedef struct AdumbraSampleRequest {
     uint32_t size;
     /// Which texture, by its number among the program's.
     uint32_t texture;
-    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone.
+    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone. 0 also where it is read what an evaluator or a parked point waits for.
     size_t point;
     /// Coordinate along the texture's width; the image spans 0 to 1.
     float u;
@@ -617,7 +617,7 @@ typedef struct AdumbraSampleRequest {
     float level;
     /// 1 if the shader asks for a level of detail itself.
     uint32_t has_level;
-    /// 1 if the point is evaluated for its neighbours alone.
+    /// 1 if the point is evaluated for its neighbours alone; 0 where it is read what an evaluator or a parked point waits for.
     uint32_t is_helper;
 } AdumbraSampleRequest;
 

@@ -311,7 +311,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(closure)?) };
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(closure)?) };
         let inside = lock(&evaluator.inside)?;
         inside.check(point)?;
         closure::show(inside.evaluator.numbered_closure(number, point), to);
@@ -389,7 +389,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(request)?) };
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(request)?) };
         let inside = lock(&evaluator.inside)?;
         to.write(inside.request(point)?);
         Ok(())

@@ -3,7 +3,7 @@
 use crate::guard::Result;
 use crate::options::{AdumbraFormat, format};
 use crate::pointer::{fill, fill_text};
-use crate::prefixed::{Prefixed, Wanted};
+use crate::prefixed::{Place, Prefixed};
 use crate::status::AdumbraStatus;
 use adumbra::{Closure, ClosureView};
 use std::ffi::c_char;
@@ -48,7 +48,7 @@ pub struct AdumbraClosure {
 // SAFETY: numbers, of which zeros are some.
 unsafe impl Prefixed for AdumbraClosure {}
 
-pub(crate) fn show(view: ClosureView<'_>, to: Wanted<AdumbraClosure>) {
+pub(crate) fn show(view: ClosureView<'_>, to: Place<AdumbraClosure>) {
     let empty = AdumbraClosure {
         size: 0,
         kind: AdumbraClosureKind::Empty as u32,

@@ -24,7 +24,7 @@ pub enum AdumbraEngine {
     Reference = 1,
     /// The one for batches, one point at a time.
     Batch = 2,
-    /// The same with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
+    /// The usual one with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
     Native = 3,
     /// The one that suits: for single points the usual one.
     Auto = 4,
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn adumbra_evaluator_closure(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(closure)?) };
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(closure)?) };
         let inside = lock(&evaluator.inside)?;
         closure::show(inside.evaluator.numbered_closure(number), to);
         Ok(())
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn adumbra_evaluator_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::wanted(request)?) };
+        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(request)?) };
         let inside = lock(&evaluator.inside)?;
         let asked = inside.evaluator.request();
         let asked = asked.ok_or(AdumbraStatus::NotWaiting)?;

@@ -185,7 +185,7 @@ pub unsafe extern "C" fn adumbra_findings_get(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (findings, finding) = unsafe { (shared(findings)?, prefixed::wanted(finding)?) };
+        let (findings, finding) = unsafe { (shared(findings)?, prefixed::place(finding)?) };
         finding.write(findings.finding(index)?);
         Ok(())
     })

@@ -47,7 +47,7 @@ pub struct AdumbraSampleRequest {
     pub size: u32,
     /// Which texture, by its number among the program's.
     pub texture: u32,
-    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone.
+    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone. 0 also where it is read what an evaluator or a parked point waits for.
     pub point: usize,
     /// Coordinate along the texture's width; the image spans 0 to 1.
     pub u: f32,
@@ -65,7 +65,7 @@ pub struct AdumbraSampleRequest {
     pub level: f32,
     /// 1 if the shader asks for a level of detail itself.
     pub has_level: u32,
-    /// 1 if the point is evaluated for its neighbours alone.
+    /// 1 if the point is evaluated for its neighbours alone; 0 where it is read what an evaluator or a parked point waits for.
     pub is_helper: u32,
 }
 

@@ -4,7 +4,7 @@
 //! function, and is not said again at each.
 //!
 //! **Status.** A function gives an [`AdumbraStatus`] and writes results where its caller says. If something is wrong, nothing was done, and a handle that was to
-//! be made is null. All go through [`guard`](guard::guard): no panic leaves, and the caller's floating-point mode is put aside and given back.
+//! be made is null. All that give a status, and those that free, go through [`guard`](guard::guard): no panic leaves, and the caller's floating-point mode is put aside and given back.
 //!
 //! **Pointers.** What can be known of a pointer is looked at before it is used ([`pointer`]): null and misaligned ones, and lengths that no memory has, are
 //! refused. For the rest the caller answers; that is the safety contract of all functions here: a pointer that is neither null nor misaligned points at

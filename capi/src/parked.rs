@@ -33,7 +33,7 @@ pub unsafe extern "C" fn adumbra_parked_point_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (parked, request) = unsafe { (shared(parked)?, prefixed::wanted(request)?) };
+        let (parked, request) = unsafe { (shared(parked)?, prefixed::place(request)?) };
         let point = lock(&parked.point)?;
         let asked = point.as_ref().ok_or(AdumbraStatus::NotWaiting)?.request();
         request.write(AdumbraSampleRequest::new(asked, 0, false));

@@ -68,7 +68,7 @@ pub(crate) unsafe fn read_or_usual<T: Prefixed>(pointer: *const T) -> Result<T> 
 
 /// A struct that the caller wants filled, whose size it has said.
 #[derive(Debug)]
-pub(crate) struct Wanted<T> {
+pub(crate) struct Place<T> {
     to: *mut T,
     size: usize,
 }
@@ -78,19 +78,19 @@ pub(crate) struct Wanted<T> {
 /// # Safety
 /// If the pointer is neither null nor misaligned, there is room for so many bytes as the struct says, of which its size is set, and nobody else uses
 /// them before the call ends, which is when the result is gone.
-pub(crate) unsafe fn wanted<T: Prefixed>(pointer: *mut T) -> Result<Wanted<T>> {
+pub(crate) unsafe fn place<T: Prefixed>(pointer: *mut T) -> Result<Place<T>> {
     // SAFETY: as promised.
     let size = unsafe { size_of_callers(pointer)? };
-    Ok(Wanted { to: pointer, size })
+    Ok(Place { to: pointer, size })
 }
 
-impl<T: Prefixed> Wanted<T> {
+impl<T: Prefixed> Place<T> {
     /// Fills it but for its size, which is the caller's; what the caller's version has beyond ours becomes zero.
     pub(crate) fn write(self, value: T) {
         let head = size_of::<u32>();
         let ours = self.size.min(size_of::<T>());
         let to = self.to.cast::<u8>();
-        // SAFETY: `wanted` was promised room for so many bytes, and the value has as many as are copied.
+        // SAFETY: `place` was promised room for so many bytes, and the value has as many as are copied.
         unsafe {
             let from = addr_of!(value).cast::<u8>();
             copy_nonoverlapping(from.add(head), to.add(head), ours - head);
@@ -153,8 +153,8 @@ mod tests {
         for (size, rest) in [(8, [1, 7, 7]), (12, [1, 2, 7]), (16, [1, 2, 0])] {
             let mut third = Third { size, rest: [7; 3] };
             // SAFETY: there is room for each of these sizes.
-            let wanted = unsafe { wanted(std::ptr::from_mut(&mut third).cast::<Second>()) };
-            wanted.unwrap().write(value);
+            let place = unsafe { place(std::ptr::from_mut(&mut third).cast::<Second>()) };
+            place.unwrap().write(value);
             assert_eq!((third.size, third.rest), (size, rest));
         }
     }

@@ -87,7 +87,7 @@ pub unsafe extern "C" fn adumbra_program_variable(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, variable) = unsafe { (shared(program)?, prefixed::wanted(variable)?) };
+        let (program, variable) = unsafe { (shared(program)?, prefixed::place(variable)?) };
         let list = one_of(&LISTS, list)?;
         variable.write(program.interface().variable(list, index)?);
         Ok(())
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn adumbra_program_find(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, path, variable) = unsafe {
-            let variable = prefixed::wanted(variable)?;
+            let variable = prefixed::place(variable)?;
             (shared(program)?, name(path)?, variable)
         };
         let (list, interface) = (one_of(&LISTS, list)?, program.interface());
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn adumbra_program_closure_parameter(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, variable) = unsafe { (shared(program)?, prefixed::wanted(variable)?) };
+        let (program, variable) = unsafe { (shared(program)?, prefixed::place(variable)?) };
         variable.write(program.interface().argument(closure, index)?);
         Ok(())
     })
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn adumbra_program_stats(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, to) = unsafe { (shared(program)?, prefixed::wanted(stats)?) };
+        let (program, to) = unsafe { (shared(program)?, prefixed::place(stats)?) };
         let stats = program.program.stats();
         to.write(AdumbraStats {
             size: 0,

@@ -449,11 +449,22 @@ pub enum Entry<'a> {
         value: &'a Expr<'a>,
         /// Its change per pixel along x.
         ddx: &'a Expr<'a>,
-        /// Its change per pixel along y; 0 where it is left out.
-        ddy: &'a Expr<'a>,
+        /// Its change per pixel along y; zero if it is left out.
+        ddy: Option<&'a Expr<'a>>,
     },
     /// An expression or a statement, a local declaration among them.
     Statement(&'a Stmt<'a>),
     /// A function, a struct, a texture.
     Item(&'a Item<'a>),
+}
+
+impl Entry<'_> {
+    /// Its place.
+    pub fn span(&self) -> Span {
+        match self {
+            Entry::Seed { name, ddx, ddy, .. } => name.span.to(ddy.unwrap_or(ddx).span),
+            Entry::Statement(statement) => statement.span,
+            Entry::Item(item) => item.span,
+        }
+    }
 }

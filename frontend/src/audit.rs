@@ -45,7 +45,10 @@ impl<'s> Audit<'s> {
         match entry {
             Entry::Seed {
                 value, ddx, ddy, ..
-            } => self.exprs(&[value, ddx, ddy]),
+            } => {
+                self.exprs(&[value, ddx]);
+                ddy.iter().for_each(|ddy| self.expr(ddy));
+            }
             Entry::Statement(statement) => self.statement(statement),
             Entry::Item(item) => self.item(item),
         }

@@ -248,7 +248,7 @@ impl<'s> Case<'s> {
     fn help(&self) -> &'static str {
         let previous = self.kind(-1);
         if previous.is_none() && self.kind(0) == Some(Kind::LBrace) {
-            return "no shader begins with `{`; a group's file is given with `--group`";
+            return "no shader begins with `{`; a group's file is given with `--group`, or as its bytecode, which `emit` writes";
         }
         if let Some(Kind::If | Kind::While | Kind::Switch) = previous {
             return "put the condition into parentheses: `if (a > b) …`";

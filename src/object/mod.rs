@@ -49,7 +49,7 @@ impl fmt::Display for CannotAdd {
                 f,
                 "`{name}` is no name in C: letters, digits and `_` make one, and no digit begins it"
             ),
-            CannotAdd::Twice(name) => write!(f, "there are two shaders `{name}`"),
+            CannotAdd::Twice(name) => write!(f, "the shader `{name}` is there twice"),
             CannotAdd::Global(name) => write!(f, "there is no global `{name}`"),
         }
     }

@@ -1,6 +1,6 @@
 //! The thread that compiles, and the queue before it: one for the process.
 //!
-//! It is the one thing in the library that is global: a thread for each program would be as many threads as programs. No result depends on it. The thread
+//! It is global, as little else in the library: a thread for each program would be as many threads as programs. No result depends on it. The thread
 //! sleeps while there is no work, and ends with the process.
 
 use std::sync::mpsc::{SyncSender, sync_channel};

@@ -70,7 +70,10 @@ fn several_shaders_share_an_object_and_a_header() {
     assert!(text.contains("half_outputs") && text.contains("adumbra_object_none"));
     let twice = adumbra(["aot", &half, &half, "-o", &out]);
     assert_eq!(twice.code, 2, "{twice:?}");
-    assert!(twice.stderr.contains("two shaders `half`"), "{twice:?}");
+    assert!(
+        twice.stderr.contains("the shader `half` is there twice"),
+        "{twice:?}"
+    );
 }
 
 #[test]

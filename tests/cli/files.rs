@@ -112,3 +112,35 @@ fn the_shader_of_the_file_itself_is_meant() {
     let ran = adumbra(["run", &path("c.adu")]);
     assert!(ran.stderr.contains("E0208"), "{ran:?}");
 }
+
+/// Nobody loses what was read, or one output to another.
+#[test]
+fn nothing_is_written_over_what_is_read() {
+    let text = "shader s(out float o) { o = 1; }";
+    let file = scratch("kept.adu", text);
+    let other = scratch("kept.o", "");
+    let refused = |arguments: &[&str], why: &str| {
+        let ran = adumbra(arguments.iter().copied());
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains(why), "{ran:?}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    };
+    let read = "is read, and would be written over";
+    refused(&["aot", &file, "-o", &file], read);
+    refused(&["aot", &file, "-o", &other, "--header", &file], read);
+    refused(&["emit", &file, "--stage", "ir", "-o", &file], read);
+    let twice = "would be written twice";
+    refused(&["aot", &file, "-o", &other, "--header", &other], twice);
+    let new = scratch("kept.h", "");
+    std::fs::remove_file(&new).unwrap();
+    refused(&["aot", &file, "-o", &new, "--header", &new], twice);
+    #[cfg(unix)]
+    assert_eq!(
+        adumbra(["aot", &file, "-o", "/dev/null", "--header", "/dev/null"]).code,
+        0
+    );
+    let picture = scratch("kept.png", "");
+    let texture = format!("wood={picture}");
+    let ran = adumbra(["image", &file, "--texture", &texture, "-o", &picture]);
+    assert!(ran.code == 2 && ran.stderr.contains(read), "{ran:?}");
+}

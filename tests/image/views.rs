@@ -102,7 +102,7 @@ fn derivatives_that_are_nan_are_found_too() {
     let row: Vec<f32> = verdicts.pixels().iter().map(|p| p[0]).collect();
     assert_eq!(row, [1.0, 0.0, 0.0]);
     assert!(
-        printed.contains("blue): 1 pixels, the first at (0, 0)"),
+        printed.contains("blue): 1 pixel, the first at (0, 0)"),
         "{printed}"
     );
     assert!(

@@ -5,7 +5,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 impl A64 {
     /// Writes the thunk. It is given the number of the function in `x17`, that of the lanes in `x16`, and the operands in the free vector registers, leaves the result in the first
-    /// of these, and keeps everything else but `x16` and `x17`.
+    /// of these, and keeps every vector, and all else that emitted code holds across instructions: not `x9` to `x14`, `x16` to `x18`.
     pub(super) fn thunk(&mut self, label: DynamicLabel) {
         let [first, second] = SCRATCH;
         let saved = |register: u8| (u32::from(register) + 2) * VECTOR as u32;

@@ -172,6 +172,8 @@ unsafe fn list<T>(first: *const T, count: u64) -> &'static [T] {
 /// Tells units or flows from others: kernels are of use to those alone that they were made of.
 pub(crate) fn fingerprint<T: Hash>(all: &[T]) -> u64 {
     let mut hasher = FxHasher::default();
+    // Another version may compute a row otherwise.
+    env!("CARGO_PKG_VERSION").hash(&mut hasher);
     all.hash(&mut hasher);
     hasher.finish()
 }

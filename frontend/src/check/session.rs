@@ -41,11 +41,7 @@ pub(super) struct Session {
 impl<'a> Checker<'a, '_> {
     /// Checks an entry as the body of a shader made for it.
     pub(super) fn check_entry(&mut self, entry: &Entry<'a>) -> (FunctionId, Vec<Given>) {
-        let span = match entry {
-            Entry::Seed { name, ddy, .. } => name.span.to(ddy.span),
-            Entry::Statement(statement) => statement.span,
-            Entry::Item(item) => item.span,
-        };
+        let span = entry.span();
         let name = ast::Name {
             symbol: self.interner.intern("eval"),
             span,
@@ -72,7 +68,12 @@ impl<'a> Checker<'a, '_> {
                 value,
                 ddx,
                 ddy,
-            } => self.seed(*name, [value, ddx, ddy], &mut out, &mut params),
+            } => self.seed(
+                *name,
+                [Some(*value), Some(*ddx), *ddy],
+                &mut out,
+                &mut params,
+            ),
             Entry::Statement(statement) => self.entry_statement(statement, &mut out, &mut params),
             Entry::Item(_) => {}
         }
@@ -150,11 +151,13 @@ impl<'a> Checker<'a, '_> {
     fn seed(
         &mut self,
         name: ast::Name,
-        parts: [&ast::Expr<'a>; 3],
+        parts: [Option<&ast::Expr<'a>>; 3],
         out: &mut statement::Statements<'a>,
         params: &mut BumpVec<'a, Param<'a>>,
     ) {
-        let [value, ddx, ddy] = parts.map(|part| self.expr(part));
+        let [Some(value), ddx, ddy] = parts.map(|part| part.map(|part| self.expr(part))) else {
+            return;
+        };
         if value.is_error() {
             return;
         }
@@ -177,8 +180,16 @@ impl<'a> Checker<'a, '_> {
         }
         let text = self.text(name.symbol).to_owned();
         let givens = [Given::Seed(text), Given::SeedDdx, Given::SeedDdy];
-        for (part, given) in [value, ddx, ddy].into_iter().zip(givens) {
-            let part = self.convert(part, ty, Purpose::Seed);
+        let span = value.span;
+        for (part, given) in [Some(value), ddx, ddy].into_iter().zip(givens) {
+            let part = match part {
+                Some(part) => self.convert(part, ty, Purpose::Seed),
+                None => Expr {
+                    kind: ExprKind::Zero,
+                    ty,
+                    span,
+                },
+            };
             self.output(name, part, given, out, params);
         }
     }

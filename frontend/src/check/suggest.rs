@@ -237,14 +237,16 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn unknown_global(&mut self, name: ast::Name, span: Span) -> Expr<'a> {
         let text = self.text(name.symbol).to_owned();
         let globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
-        let help = match self.closest(&text, globals.clone()) {
+        let is_of_hit = HIT.contains(&text.as_str());
+        let similar = self.closest(&text, globals.clone());
+        let help = match similar.filter(|_| !is_of_hit) {
             Some(known) => format!("did you mean `{known}`?"),
             None => {
                 let there = match self.globals.is_empty() {
                     true => "the host declares none".to_owned(),
                     false => format!("there is {}", listed(globals)),
                 };
-                let mend = match HIT.contains(&text.as_str()) {
+                let mend = match is_of_hit {
                     true => {
                         "`--globals hit` declares it; for a picture, `--surface` does, with values"
                             .to_owned()

@@ -104,10 +104,7 @@ const OPENERS: &[Word] = &[
     ("template", "write one overload for each type"),
     ("using", "remove it: there are no namespaces"),
     ("namespace", "remove it: there are no namespaces"),
-    (
-        "import",
-        "remove it: other files are named when the program is compiled (`--with FILE`)",
-    ),
+    ("import", "write `#include \"FILE\"`"),
     ("precision", "remove it: every float has 32 bits"),
     (
         "layout",

@@ -55,16 +55,11 @@ pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
         .then(shadow())
         .then(shadow().or_not())
         .then_ignore(semicolon())
-        .map_with(|(((name, value), ddx), ddy), e| Entry::Seed {
+        .map(|(((name, value), ddx), ddy)| Entry::Seed {
             name,
             value,
             ddx,
-            ddy: ddy.unwrap_or_else(|| {
-                e.state().arena.alloc(Expr {
-                    kind: ExprKind::Float(0.0),
-                    span: ddx.span.after(),
-                })
-            }),
+            ddy,
         });
     let item = declared(&rules).map_with(|kind, e| {
         let (builder, span) = seen(e);

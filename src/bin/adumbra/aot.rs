@@ -17,6 +17,9 @@ pub fn aot(args: AotArgs) -> Outcome {
             "--shader chooses among the shaders of one file; several are given",
         ));
     }
+    let written = [Some(&args.output), args.header.as_ref()].into_iter();
+    let written = written.flatten().map(|path| &**path);
+    files::are_apart(written, args.files.iter().map(|path| &**path))?;
     let mut file = ObjectFile::new(platform(args.target.as_deref())?);
     let setup = Setup::new(&args.compile)?;
     let names: Vec<Option<&str>> = match &args.shaders[..] {

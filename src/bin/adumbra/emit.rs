@@ -50,6 +50,8 @@ pub fn emit(args: EmitArgs) -> Outcome {
     if args.target.is_some() && args.stage != Stage::Asm {
         return Err(Failure::usage("--target is for `--stage asm`"));
     }
+    let written = args.output.iter().map(|path| &**path);
+    files::are_apart(written, [&*args.file].into_iter())?;
     let setup = Setup::new(&args.compile)?;
     let (name, bytes) = input::bytes(&args.file)?;
     let text =

@@ -97,6 +97,33 @@ pub fn including(sources: Sources) -> Result<Sources, Findings> {
     sources.including(&Files::knowing(&sources))
 }
 
+/// Sees to it that what is written replaces nothing that is read, or written as well.
+///
+/// # Errors
+/// If a file of the one list is in the other, or twice in the first.
+pub fn are_apart<'a>(
+    written: impl Iterator<Item = &'a Path> + Clone,
+    read: impl Iterator<Item = &'a Path>,
+) -> Outcome {
+    let name = |path: &Path| path.to_string_lossy().into_owned();
+    // A device takes whatever comes.
+    let written =
+        written.filter(|path| path.metadata().is_ok_and(|found| found.is_file()) || !path.exists());
+    for other in read {
+        if let Some(path) = (written.clone()).find(|path| are_one(&name(path), &name(other))) {
+            let message = format!("{} is read, and would be written over", path.display());
+            return Err(Failure::usage(message));
+        }
+    }
+    for (i, path) in written.clone().enumerate() {
+        if (written.clone().take(i)).any(|other| are_one(&name(path), &name(other))) {
+            let message = format!("{} would be written twice", path.display());
+            return Err(Failure::usage(message));
+        }
+    }
+    Ok(())
+}
+
 /// Writes a file that was asked for.
 ///
 /// # Errors

@@ -97,7 +97,7 @@ pub fn text(name: &str, bytes: Vec<u8>) -> Result<String, Findings> {
             format!("`{name}` is not a text: byte 0x{byte:02x} at offset {at} is not UTF-8"),
         )
         .here("the text ends here")
-        .help("save the file as UTF-8; serialised bytecode is taken by `run` alone");
+        .help("save the file as UTF-8; serialised bytecode is for `run`, `info`, `image` and `aot`, and no group");
         Findings {
             sources: Sources::new(name, before),
             diagnostics: vec![diagnostic],

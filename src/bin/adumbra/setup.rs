@@ -27,6 +27,8 @@ pub struct Setup {
     pub patience: Option<Duration>,
     /// Whether `perf` is to know the machine code that ran.
     perf_map: bool,
+    /// Whether anybody is to know it.
+    names_code: bool,
 }
 
 impl Setup {
@@ -91,6 +93,7 @@ impl Setup {
             },
             patience: (args.steps <= DEFAULT_STEPS).then_some(MAX_TIME),
             perf_map: args.perf_map,
+            names_code: args.perf_map || args.gdb,
         })
     }
 
@@ -99,6 +102,10 @@ impl Setup {
     /// # Errors
     /// If the engine cannot run the program.
     pub fn evaluator(&self, instance: &Instance) -> Outcome<Evaluator> {
+        if self.names_code && self.engine != Engine::Native {
+            let message = "--perf-map and --gdb are about machine code, which a single point has by `--engine native`";
+            return Err(Failure::usage(message));
+        }
         Evaluator::with(instance, self.engine, self.limits).map_err(Failure::usage)
     }
 

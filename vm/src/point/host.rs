@@ -19,7 +19,7 @@ pub(super) unsafe fn sample(
     _: f32,
     _: f32,
 ) -> *const Threaded {
-    // SAFETY: validation checked slots, shadows and the list; `run` or `answer` lent the host for as long as it goes on.
+    // SAFETY: validation checked slots, shadows and the list; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [texture, u, v, ..] = (*ip).words;
         let position = state.position(ip);
@@ -58,7 +58,7 @@ pub(super) unsafe fn sample_gradients(
     _: f32,
     _: f32,
 ) -> *const Threaded {
-    // SAFETY: validation checked the lists; `run` or `answer` lent the host for as long as it goes on.
+    // SAFETY: validation checked the lists; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [u, v, dudx, dvdx, dudy, dvdy] = floats(ip, file, state);
         let request = SampleRequest {
@@ -84,7 +84,7 @@ pub(super) unsafe fn sample_level(
     _: f32,
     _: f32,
 ) -> *const Threaded {
-    // SAFETY: validation checked the lists; `run` or `answer` lent the host for as long as it goes on.
+    // SAFETY: validation checked the lists; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [u, v, level] = floats(ip, file, state);
         let request = SampleRequest {
@@ -221,7 +221,7 @@ pub(super) unsafe fn message(
     _: f32,
     _: f32,
 ) -> *const Threaded {
-    // SAFETY: validation checked the message and the list's slots; `run` or `answer` lent the host for as long as it goes on.
+    // SAFETY: validation checked the message and the list's slots; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [message, list, ..] = (*ip).words;
         let room = std::mem::take(&mut state.arguments);

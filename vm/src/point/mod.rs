@@ -66,8 +66,7 @@ pub struct PointMachine {
     state: State,
 }
 
-// SAFETY: the pointers in the state point into the machine's own code, which moves with it, or are set by `run` and `answer` and used
-// during these only.
+// SAFETY: the pointers in the state point into the machine's own code, which moves with it, or are lent for one execution (`lend`) and used during it only.
 unsafe impl Send for PointMachine {}
 
 impl PointMachine {
@@ -227,10 +226,10 @@ impl PointMachine {
         outcome
     }
 
-    /// Lets routines reach the host, for the one execution that follows.
+    /// Lets routines reach the host and the globals, for the one execution that follows: who calls this borrows both until that ends.
     fn lend(&mut self, globals: *const u32, host: &mut dyn Host) {
         self.state.globals = globals;
-        // SAFETY: only the lifetime changes; `run`, `answer` and `join`, which borrow the host, end with the execution.
+        // SAFETY: only the lifetime changes; all that call this borrow the host, and end with the execution.
         self.state.host =
             unsafe { std::mem::transmute::<*mut dyn Host, *mut (dyn Host + 'static)>(host) };
     }

@@ -134,7 +134,7 @@ impl State {
     #[cold]
     #[inline(never)]
     fn is_cancelled(&mut self) -> bool {
-        // SAFETY: steps are taken during `run` and `answer` only, which lent the host for as long as it goes on.
+        // SAFETY: steps are taken during `execute` only, whose caller has lent the host (`PointMachine::lend`).
         unsafe { (*self.host).is_cancelled() }
     }
 

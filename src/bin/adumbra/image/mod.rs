@@ -17,6 +17,7 @@ mod watch;
 pub use args::ImageArgs;
 
 use crate::checker::Interrupt;
+use crate::files;
 use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format};
@@ -37,6 +38,9 @@ use view::Tone;
 /// If the file is at fault, the usage is, or a point was stopped.
 pub fn image(args: ImageArgs) -> Outcome {
     let kind = FileKind::of(&args.out)?;
+    let textures = args.textures.iter().map(|texture| &*texture.file);
+    let read = textures.chain([&*args.file]);
+    files::are_apart([&*args.out].into_iter(), read)?;
     let interrupt = Interrupt::default();
     interrupt.listen().map_err(Failure::usage)?;
     match args.watch {

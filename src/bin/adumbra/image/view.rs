@@ -249,11 +249,24 @@ fn of_level(level: f32) -> [u8; 3] {
     })
 }
 
+/// So many pixels, in words.
+fn pixels_text(count: usize) -> String {
+    match count {
+        1 => "1 pixel".to_owned(),
+        _ => format!("{count} pixels"),
+    }
+}
+
 /// The colours of the levels that occur.
 fn level_legend(pixels: &[[f32; 4]]) -> String {
     let mut legend = String::new();
     let mut line = |name: &str, [r, g, b]: [u8; 3], count: usize| {
-        writeln!(legend, "{name:<10} #{r:02x}{g:02x}{b:02x}  {count} pixels").expect("memory");
+        writeln!(
+            legend,
+            "{name:<10} #{r:02x}{g:02x}{b:02x}  {}",
+            pixels_text(count)
+        )
+        .expect("memory");
     };
     let last = LEVELS.len() - 1;
     for (level, colour) in LEVELS.into_iter().enumerate() {
@@ -280,7 +293,7 @@ fn nan_legend(size: Size, pixels: &[[f32; 4]]) -> String {
         (BAD_DERIVATIVE, "derivative NaN or infinite (blue)"),
     ] {
         let count = pixels.iter().filter(|pixel| pixel[0] == verdict).count();
-        write!(legend, "{name}: {count} pixels").expect("memory");
+        write!(legend, "{name}: {}", pixels_text(count)).expect("memory");
         if let Some(first) = pixels.iter().position(|pixel| pixel[0] == verdict) {
             let width = size.width() as usize;
             let (x, y) = (first % width, first / width);

@@ -25,6 +25,9 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     match name {
+        "globals" | "reset" | "quit" | "q" | "exit" if !rest.is_empty() => {
+            return Err(Failure::usage(format!(":{name} wants nothing behind it")));
+        }
         "help" | "h" | "?" => print(&help_text(session, rest)?)?,
         "type" => print(&type_text(session, rest)?)?,
         "fd" => print(&differences_text(session, rest)?)?,

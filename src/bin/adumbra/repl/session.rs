@@ -376,8 +376,8 @@ impl Session {
                 let end = text.trim_end().len() as u32;
                 let span = adumbra::Span::new(FileId::MAIN, end, end);
                 let finding = Diagnostic::new(Code::SyntaxError, span, "the input ends too early")
-                    .here("a bracket, a comment or a body is still open")
-                    .help("close it; outside of brackets an empty line ends an item, and a `:command` does so anywhere");
+                    .here("a bracket, a comment or a body is still open, or something is missing behind this")
+                    .help("close it, or write the rest; outside of brackets an empty line ends an item, and a `:command` does so anywhere");
                 Err(vec![finding])
             }
         }
