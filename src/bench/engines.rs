@@ -9,6 +9,7 @@ use crate::{
 };
 use std::fmt;
 use std::hint::black_box;
+use std::mem::take;
 use std::sync::Arc;
 
 /// An engine of single points on a benchmark program.
@@ -91,24 +92,31 @@ impl Batches {
 
     /// All points, seeded along x and y, chunk by chunk. Derivatives come out where the program has any.
     pub fn run(&mut self) {
+        let (planes, mut out) = (take(&mut self.planes), take(&mut self.out));
+        self.run_on(&planes, &mut out);
+        (self.planes, self.out) = (planes, out);
+    }
+
+    /// The same with planes that others use as well, so that nobody has memory of his own to wait for.
+    pub fn run_on(&mut self, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
         let mut globals = BatchGlobals::new(self.evaluator.instance().program().globals());
         let seeds = [("x", Part::Ddx), ("y", Part::Ddy)];
-        for ((name, seed), plane) in seeds.into_iter().zip(&self.planes) {
+        for ((name, seed), plane) in seeds.into_iter().zip(planes) {
             let given = globals.plane(name, Part::Value, 0, plane, 1);
             let given = given.and_then(|()| globals.same_part(name, seed, 1.0_f32));
             given.expect("benchmark programs have x and y");
         }
-        let (width, points) = (self.evaluator.width(), self.planes[0].len());
+        let (width, points) = (self.evaluator.width(), planes[0].len());
         for first in (0..points).step_by(width) {
             let count = width.min(points - first);
             self.evaluator
                 .evaluate(&globals, first, count, &mut NoTextures);
-            for (out, part) in self.out.iter_mut().zip(Part::ALL).take(self.parts) {
+            for (out, part) in out.iter_mut().zip(Part::ALL).take(self.parts) {
                 let copied = self.evaluator.copy("f", part, 0, &mut out[first..], 1);
                 copied.expect("a benchmark program has one float output, f");
             }
         }
-        black_box(&self.out);
+        black_box(out);
     }
 
     /// What came out at a point.

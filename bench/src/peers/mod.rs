@@ -6,7 +6,7 @@ mod num_dual;
 use crate::case::Likeness;
 use crate::limit::Dual;
 use adumbra::bench::{
-    Batches, Contender, Goal, Points, ROUNDS, Report, planes, program, race, w4 as shader,
+    Batches, Contender, Goal, Points, ROUNDS, Report, Sample, planes, program, race, w4 as shader,
     workloads,
 };
 use adumbra::{Engine, SimdLevel, Tier};
@@ -55,6 +55,7 @@ pub fn run(report: &mut Report) {
     let planes = planes(&w4.points);
     let mut vm = Gradients::<VmFunction>::w4(w4_statements().len(), &planes);
     let mut jit = Gradients::<JitFunction>::w4(w4_statements().len(), &planes);
+    let mut coded = Batches::new(&program(&w4.shader, true), level, Tier::Native, &w4.points);
     let mut contenders = [
         Contender::new("batch", || ours.run()),
         Contender::new("num_dual", || {
@@ -64,13 +65,20 @@ pub fn run(report: &mut Report) {
         }),
         Contender::new("fidget_vm", || vm.run()),
         Contender::new("fidget_jit", || jit.run()),
+        Contender::new("native", || coded.run()),
     ];
     let goals = [
         ("num_dual", None),
         ("fidget_vm", Some(Goal::AtLeast(7.0))),
         ("fidget_jit", Some(Goal::AtLeast(18.0))),
     ];
-    compare("w4", &mut contenders, w4.points.len(), &goals, report);
+    let samples = compare("w4", &mut contenders, w4.points.len(), &goals, report);
+    let ratio = least(&samples, "fidget_jit") / least(&samples, "native");
+    report.ratio(
+        "w4_fidget_jit_over_native",
+        ratio,
+        Some(Goal::AtLeast(18.0)),
+    );
 }
 
 /// Races peers against ours, the first contender.
@@ -80,7 +88,7 @@ fn compare(
     points: usize,
     goals: &[(&str, Option<Goal>)],
     report: &mut Report,
-) {
+) -> Vec<(String, Sample)> {
     let samples = race(contenders, ROUNDS, points);
     report.title(format!(
         "{name}: peers beside ours at AVX2, with both derivatives, nanoseconds a point"
@@ -88,10 +96,17 @@ fn compare(
     for (contender, sample) in &samples {
         report.figure(format!("{name}_peers_{contender}"), "ns", *sample);
     }
-    for ((_, sample), &(peer, goal)) in samples[1..].iter().zip(goals) {
-        let ratio = sample.min / samples[0].1.min;
+    for &(peer, goal) in goals {
+        let ratio = least(&samples, peer) / samples[0].1.min;
         report.ratio(format!("{name}_{peer}_over_batch"), ratio, goal);
     }
+    samples
+}
+
+/// The least time of a contender.
+fn least(samples: &[(String, Sample)], name: &str) -> f64 {
+    let own = samples.iter().find(|(other, _)| other == name);
+    own.expect("it ran").1.min
 }
 
 /// Peers agree with ours on W1 and on the first 50 statements of W4: all of them are ill-conditioned on purpose.
