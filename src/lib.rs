@@ -121,7 +121,7 @@ pub use origins::{nan_origins, nan_origins_in_quad};
 pub use program::{CannotFold, Instance, Program};
 pub use registry::{ClosureRegistry, RegistryError};
 pub use simd::{NoSimd, SIMD_VARIABLE};
-pub use sources::{Place, SourceFile, Sources};
+pub use sources::{MAX_TEXTS, Place, SourceFile, Sources};
 pub use stats::{Memory, NativeStats, Phases, Stats};
 pub use tier::{CompileWhen, HOT_POINTS, Tier, TierUp};
 pub use value::{HostValue, HumanFloat, JsonFloat, View};

@@ -1,5 +1,6 @@
 //! The texts of one compilation, numbered by [`FileId`]: what spans point into.
 
+use adumbra_frontend::LIBRARY;
 use adumbra_ir::{FileId, heap_of};
 use std::sync::{Arc, OnceLock};
 
@@ -49,6 +50,9 @@ pub struct Place {
     pub column: u32,
 }
 
+/// The most texts of one compilation: spans name theirs by 16 bits, and the last number is the library's.
+pub const MAX_TEXTS: usize = LIBRARY.0 as usize;
+
 impl Sources {
     /// A compilation of one text.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Sources {
@@ -60,7 +64,7 @@ impl Sources {
     /// Adds a text whose functions, structs and constants the first may use.
     ///
     /// # Panics
-    /// If there are more than 65,535 texts.
+    /// If there are [`MAX_TEXTS`] already.
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
         let id = self.next_id();
         self.files.push(SourceFile::new(name.into(), text.into()));
@@ -70,9 +74,10 @@ impl Sources {
     /// What the next text will be numbered.
     ///
     /// # Panics
-    /// If there are more than 65,535 texts.
+    /// If there are [`MAX_TEXTS`] already.
     fn next_id(&self) -> FileId {
-        FileId(u16::try_from(self.files.len()).expect("at most 65,535 texts"))
+        assert!(self.files.len() < MAX_TEXTS, "no more than MAX_TEXTS");
+        FileId(self.files.len() as u16)
     }
 
     /// The text that a span points into; `None` for a number that was not handed out.
@@ -235,6 +240,16 @@ impl SourceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_are_so_many_texts_and_no_more() {
+        let mut sources = Sources::new("a", "");
+        let text: Arc<str> = "".into();
+        let last = (1..MAX_TEXTS).map(|_| sources.add(text.clone(), text.clone()));
+        assert_eq!(last.last(), Some(FileId(LIBRARY.0 - 1)));
+        let more = std::panic::AssertUnwindSafe(|| sources.add("more", ""));
+        assert!(std::panic::catch_unwind(more).is_err());
+    }
 
     #[test]
     fn places_count_characters_and_survive_any_byte() {

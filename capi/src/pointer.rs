@@ -200,8 +200,8 @@ pub(crate) unsafe fn wanted_handle<'a, T>(pointer: *mut *mut T) -> Result<Option
     Ok(place.map(|place| place.write(null_mut())))
 }
 
-/// Puts a handle where the caller wants it.
-pub(crate) fn give<T>(to: &mut *mut T, value: T) {
+/// Puts a handle where the caller wants it. Any thread may use it, which C cannot check and this bound does.
+pub(crate) fn give<T: Send + Sync>(to: &mut *mut T, value: T) {
     *to = Box::into_raw(Box::new(value));
 }
 

@@ -5,7 +5,7 @@ use crate::guard::{Result, guard, lock};
 use crate::pointer::{self, free_unlocked, give, handle, name, shared, wanted_handle};
 use crate::prefixed::{Prefixed, read};
 use crate::status::AdumbraStatus;
-use adumbra::{Loader, Sources};
+use adumbra::{Loader, MAX_TEXTS, Sources};
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Mutex;
 
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn adumbra_sources_add(
             (sources, self::name(name)?, pointer::text(text, length)?)
         };
         let mut sources = lock(&sources.sources)?;
-        if sources.iter().len() >= u16::MAX as usize {
+        if sources.iter().len() >= MAX_TEXTS {
             return Err(AdumbraStatus::Size);
         }
         sources.add(name, text);

@@ -211,6 +211,19 @@ unsafe extern "C" fn resolve(
 }
 
 #[test]
+fn there_are_so_many_texts_and_no_more() {
+    let empty = c"".as_ptr();
+    let sources = made!(adumbra_sources_new(empty, empty, 0));
+    for _ in 1..adumbra::MAX_TEXTS {
+        ok!(adumbra_sources_add(sources, empty, empty, 0));
+    }
+    // SAFETY: the handle and the texts live.
+    let more = unsafe { adumbra_sources_add(sources, empty, empty, 0) };
+    assert_eq!(more, AdumbraStatus::Size);
+    call!(adumbra_sources_free(sources));
+}
+
+#[test]
 fn texts_include_what_the_host_loads() {
     let compiler = hit_compiler();
     let mut loads = 0_u32;
