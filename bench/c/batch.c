@@ -22,7 +22,7 @@
 typedef struct { const float *x, *y; dual sx, sy; } planes_in;
 typedef struct { float *v, *x, *y; } planes_out;
 
-#define BATCH(program) \
+#define VALUES(program) \
     static void program##_values(const planes_in *in, const planes_out *out, size_t points) \
     { \
         const float *restrict px = in->x, *restrict py = in->y; \
@@ -30,7 +30,9 @@ typedef struct { float *v, *x, *y; } planes_out;
         WIDE \
         for (size_t i = 0; i < points; i++) \
             v[i] = program##_value(px[i], py[i]); \
-    } \
+    }
+
+#define DUALS(program) \
     static void program##_duals(const planes_in *in, const planes_out *out, size_t points) \
     { \
         const float *restrict px = in->x, *restrict py = in->y; \
@@ -45,9 +47,12 @@ typedef struct { float *v, *x, *y; } planes_out;
         } \
     }
 
+#define BATCH(program) VALUES(program) DUALS(program)
+
 BATCH(w1)
 BATCH(w2)
 BATCH(w4)
+DUALS(first50)
 
 /* W3 goes step by step over a block of vectors until the last of its points has stopped. */
 #define BLOCK (LANES * FLIGHT)
@@ -117,4 +122,7 @@ typedef void run(const planes_in *, const planes_out *, size_t);
 typedef struct { run *values, *duals; } program;
 
 /* The number of points must be a multiple of LANES times FLIGHT. */
-const program NAME(batch)[4] = {{w1_values, w1_duals}, {w2_values, w2_duals}, {w3_values, w3_duals}, {w4_values, w4_duals}};
+const struct { program programs[4]; run *first50; } NAME(batch) = {
+    {{w1_values, w1_duals}, {w2_values, w2_duals}, {w3_values, w3_duals}, {w4_values, w4_duals}},
+    first50_duals,
+};

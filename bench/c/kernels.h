@@ -223,7 +223,7 @@ INLINE dual w4_dual(dual sx, dual sy)
 }
 
 /* The first 50 statements alone: the 2,000 are ill-conditioned on purpose, and only these can be checked by tolerance. */
-INLINE dual w4_first50(dual sx, dual sy)
+INLINE dual first50_dual(dual sx, dual sy)
 {
     float x = sx.v, y = sy.v;
     START

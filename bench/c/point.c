@@ -30,7 +30,7 @@ POINT(w2)
 POINT(w3)
 POINT(w4)
 
-static void first50_at(const dual in[2], dual *out) { *out = w4_first50(in[0], in[1]); }
+static void first50_at(const dual in[2], dual *out) { *out = first50_dual(in[0], in[1]); }
 
 typedef struct {
     float (*value)(const dual[2]);

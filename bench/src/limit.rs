@@ -43,14 +43,19 @@ struct PlanesOut {
 type Run = unsafe extern "C" fn(&PlanesIn, &PlanesOut, usize);
 
 /// A program over many points.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct BatchProgram {
     values: Run,
     duals: Run,
 }
 
-/// What `c/batch.c` exports: W1 to W4.
-pub type BatchTable = [BatchProgram; 4];
+/// What `c/batch.c` exports: W1 to W4, and the first 50 statements of W4.
+#[repr(C)]
+pub struct BatchTable {
+    programs: [BatchProgram; 4],
+    first50: Run,
+}
 
 /// One build of the C limit over one point.
 pub struct Point {
@@ -87,34 +92,42 @@ impl Batch {
         &self,
         index: usize,
         shadows: bool,
-        [x, y]: &[Vec<f32>; 2],
+        planes: &[Vec<f32>; 2],
         out: &mut [Vec<f32>; 3],
     ) {
-        let points = x.len();
-        assert!(y.len() == points && out.iter().all(|plane| plane.len() == points));
-        assert!(points.is_multiple_of(BLOCK));
-        let seed = |ddx, ddy| Dual {
-            value: 0.0,
-            ddx,
-            ddy,
-        };
-        let planes = PlanesIn {
-            x: x.as_ptr(),
-            y: y.as_ptr(),
-            sx: seed(1.0, 0.0),
-            sy: seed(0.0, 1.0),
-        };
-        let [v, x, y] = out.each_mut().map(|plane| plane.as_mut_ptr());
-        let program = &self.table[index];
-        let run = if shadows {
-            program.duals
-        } else {
-            program.values
-        };
-        // SAFETY: all planes have that many floats, a multiple of every build's block; C keeps no pointer. `batches` left out builds that
-        // this processor cannot run.
-        unsafe { run(&planes, &PlanesOut { v, x, y }, points) }
+        let BatchProgram { values, duals } = self.table.programs[index];
+        call(if shadows { duals } else { values }, planes, out);
     }
+
+    /// The same of the first 50 statements of W4, value and shadows.
+    ///
+    /// # Panics
+    /// As above.
+    pub fn run_first50(&self, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
+        call(self.table.first50, planes, out);
+    }
+}
+
+/// Calls a program of a build that this processor can run.
+fn call(run: Run, [x, y]: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
+    let points = x.len();
+    assert!(y.len() == points && out.iter().all(|plane| plane.len() == points));
+    assert!(points.is_multiple_of(BLOCK));
+    let seed = |ddx, ddy| Dual {
+        value: 0.0,
+        ddx,
+        ddy,
+    };
+    let planes = PlanesIn {
+        x: x.as_ptr(),
+        y: y.as_ptr(),
+        sx: seed(1.0, 0.0),
+        sy: seed(0.0, 1.0),
+    };
+    let [v, x, y] = out.each_mut().map(|plane| plane.as_mut_ptr());
+    // SAFETY: all planes have that many floats, a multiple of every build's block; C keeps no pointer. `batches` left out builds that
+    // this processor cannot run.
+    unsafe { run(&planes, &PlanesOut { v, x, y }, points) }
 }
 
 mod tables {

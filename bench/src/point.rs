@@ -1,6 +1,6 @@
 //! One point at a time: the point engine and machine code beside the C limit.
 
-use crate::case::{Case, Likeness};
+use crate::case::{Case, FIRST50};
 use crate::limit::{Dual, Point, points as builds};
 use adumbra::Engine;
 use adumbra::bench::{
@@ -51,18 +51,13 @@ fn check(case: &Case, limits: &[Point]) {
 /// Of W4 only the first 50 statements can be checked by tolerance.
 fn check_first50(limits: &[Point]) {
     let mut ours = Points::new(&program(&w4(50), true), Engine::Point);
-    let first50 = Likeness {
-        tolerance: 2e-3,
-        points: 1.0,
-        bits: false,
-    };
     for limit in limits {
         let pairs = grid(97).into_iter().map(|point| {
             let mut c = Dual::default();
             (limit.table.first50)(&point, &mut c);
             (c, ours.run(&point))
         });
-        first50.hold(limit.compiler, pairs);
+        FIRST50.hold(limit.compiler, pairs);
     }
 }
 
