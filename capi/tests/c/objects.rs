@@ -196,6 +196,7 @@ fn names_that_c_keeps_get_others() {
     }
 }
 
+// SAFETY: they are the C library's, as its manual says.
 unsafe extern "C" {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
