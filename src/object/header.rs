@@ -2,6 +2,7 @@
 
 use crate::program::Program;
 use adumbra_ir::{Scalar, Type};
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// The words that C and C++ up to their standards of 2023 keep for themselves, and GNU's `typeof`. A host may call a global as it likes, so those of the language are among them.
@@ -109,6 +110,35 @@ const MACROS: [&str; 5] = ["I", "NULL", "i386", "linux", "unix"];
 /// The types of members: in C++, a member of such a name hides the type from those behind it.
 const TYPES: [&str; 2] = ["int32_t", "uint32_t"];
 
+/// The names of a scope.
+#[derive(Default)]
+struct Names(HashSet<String>);
+
+impl Names {
+    /// A name that nobody else has there: this one, or with `_` behind it.
+    fn take(&mut self, mut name: String) -> String {
+        while !self.0.insert(name.clone()) {
+            name.push('_');
+        }
+        name
+    }
+}
+
+/// A text as a name of C: what else is in it becomes `_`. Hosts and groups call things as they like.
+fn identifier(text: &str) -> String {
+    let is_of_names = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = text.replace(|c| !is_of_names(c), "_");
+    match name.starts_with(|first: char| !first.is_ascii_digit()) {
+        true => name,
+        false => format!("_{name}"),
+    }
+}
+
+/// A text that ends no comment.
+fn remark(text: &str) -> String {
+    text.replace("*/", "* /").replace(['\n', '\r'], " ")
+}
+
 /// The words behind a name that say how large it is.
 fn dimensions(ty: &Type) -> String {
     match ty {
@@ -140,10 +170,11 @@ fn members<'a>(
     parts: &str,
     indent: usize,
 ) -> String {
-    let mut text = String::new();
+    let (mut text, mut names) = (String::new(), Names::default());
     // An array of none has no room, and C has no arrays of none.
     for (name, ty) in all.into_iter().filter(|(_, ty)| ty.scalar_count() > 0) {
-        let (base, name, dimensions) = (base(ty, indent), member(name), dimensions(ty));
+        let (base, dimensions) = (base(ty, indent), dimensions(ty));
+        let name = names.take(member(&identifier(name)));
         let _ = writeln!(text, "{:indent$}{base} {name}{parts}{dimensions};", "");
     }
     text
@@ -170,27 +201,39 @@ fn is_kept(name: &str) -> bool {
             .any(|list| list.contains(&name))
 }
 
-/// A struct, and that it has so many words; nothing of one without any.
-fn declare(to: &mut String, name: &str, what: &str, members: &str, words: usize) {
-    if words == 0 {
-        return;
-    }
-    let bytes = 4 * words;
-    let _ = write!(
-        to,
-        "\n/* {what} */\ntypedef struct {name} {{\n{members}}} {name};\n\
-         typedef char {name}_is_as_large[sizeof({name}) == {bytes} ? 1 : -1];\n"
-    );
+/// A header as it is written.
+struct Header {
+    text: String,
+    /// What is declared so far.
+    names: Names,
 }
 
-/// Numbers by name.
-fn numbers<'a>(to: &mut String, prefix: &str, what: &str, names: impl Iterator<Item = &'a str>) {
-    let mut lines = String::new();
-    for (number, name) in names.enumerate() {
-        let _ = writeln!(lines, "    {prefix}_{name} = {number},");
+impl Header {
+    /// A struct, and that it has so many words; nothing of one without any. Gives its name.
+    fn declare(&mut self, name: String, what: &str, members: &str, words: usize) -> String {
+        let name = self.names.take(name);
+        if words > 0 {
+            let bytes = 4 * words;
+            let check = self.names.take(format!("{name}_is_as_large"));
+            let _ = write!(
+                self.text,
+                "\n/* {what} */\ntypedef struct {name} {{\n{members}}} {name};\n\
+                 typedef char {check}[sizeof({name}) == {bytes} ? 1 : -1];\n"
+            );
+        }
+        name
     }
-    if !lines.is_empty() {
-        let _ = write!(to, "\n/* {what} */\nenum {{\n{lines}}};\n");
+
+    /// Numbers by name.
+    fn numbers<'a>(&mut self, prefix: &str, what: &str, all: impl Iterator<Item = &'a str>) {
+        let mut lines = String::new();
+        for (number, name) in all.enumerate() {
+            let name = self.names.take(format!("{prefix}_{}", identifier(name)));
+            let _ = writeln!(lines, "    {name} = {number},");
+        }
+        if !lines.is_empty() {
+            let _ = write!(self.text, "\n/* {what} */\nenum {{\n{lines}}};\n");
+        }
     }
 }
 
@@ -202,96 +245,91 @@ pub(super) fn header<'a>(
     let is_of_names = |c: char| c.is_ascii_alphanumeric();
     let guard = file.to_ascii_uppercase().replace(|c| !is_of_names(c), "_");
     let guard = format!("ADUMBRA_OBJECT_{guard}");
-    let mut text = format!(
+    let text = format!(
         "/* {}: shaders compiled ahead of time, as `adumbra aot` writes them. */\n\n\
          #ifndef {guard}\n#define {guard}\n\n#include \"adumbra.h\"\n\n\
          #ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-        // Whatever the name, it ends no comment.
-        file.replace("*/", "* /")
+        remark(file)
     );
+    let mut header = Header {
+        text,
+        names: Names::default(),
+    };
     for (name, program) in shaders {
-        shader(&mut text, name, program);
+        shader(&mut header, name, program);
     }
-    text.push_str("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
-    text
+    header.text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
 }
 
-fn shader(to: &mut String, name: &str, program: &Program) {
+fn shader(to: &mut Header, name: &str, program: &Program) {
     let _ = write!(
-        to,
+        to.text,
         "\n/* The shader {name}, for adumbra_program_from_object. */\n\
          extern const AdumbraObjectShader adumbra_object_{name};\n"
     );
     if !program.inputs().is_empty() {
-        let _ = write!(to, "\n/* Its parameters, for adumbra_instance_set:\n");
+        let _ = write!(to.text, "\n/* Its parameters, for adumbra_instance_set:\n");
         for input in program.inputs() {
-            let _ = writeln!(to, " *   {} {}", input.ty, input.name);
+            let _ = writeln!(to.text, " *   {} {}", input.ty, remark(&input.name));
         }
-        to.push_str(" */\n");
+        to.text.push_str(" */\n");
     }
     let layout = program.globals();
     let globals = layout.members().iter().map(|own| (own.name(), own.ty()));
-    declare(
-        to,
-        &format!("{name}_globals"),
+    let globals = to.declare(
+        format!("{name}_globals"),
         "What the host knows of a point: of each the value, its change towards the next pixel along x, and that along y.",
         &members(globals, "[3]", 4),
         layout.size() / 4,
     );
     let outputs = || program.outputs().iter().map(|own| (&*own.name, &own.ty));
     let words = outputs().map(|(_, ty)| ty.scalar_count()).sum();
-    declare(
-        to,
-        &format!("{name}_outputs"),
+    let outputs = to.declare(
+        format!("{name}_outputs"),
         "What comes out, or how it changes along x or y. Closures are numbers to read their trees by.",
         &members(outputs(), "", 4),
         words,
     );
     let prefix = |of: &str| format!("{name}_{of}");
     let textures = program.textures().iter().map(|name| &**name);
-    numbers(
-        to,
-        &prefix("texture"),
-        "Textures, as requests name them.",
-        textures,
-    );
+    let what = "Textures, as requests name them.";
+    to.numbers(&prefix("texture"), what, textures);
     let resources = program.resources().iter().map(|name| &**name);
-    numbers(
-        to,
-        &prefix("resource"),
-        "Resources, as closures name them.",
-        resources,
-    );
+    let what = "Resources, as closures name them.";
+    to.numbers(&prefix("resource"), what, resources);
     let shapes = program.closures().iter();
     let names = shapes.clone().map(|shape| &*shape.name);
-    numbers(
-        to,
-        &prefix("closure"),
-        "Closures, by the shape of a leaf.",
-        names,
-    );
+    let what = "Closures, by the shape of a leaf.";
+    to.numbers(&prefix("closure"), what, names);
     for shape in shapes {
         let mut each = String::new();
         for (number, ty) in shape.params.iter().enumerate() {
             each += &members([(&*format!("argument{number}"), ty)], "", 4);
         }
         let words = shape.params.iter().map(Type::scalar_count).sum();
-        let own = format!("{name}_closure_{}_arguments", shape.name);
-        declare(to, &own, "The arguments of such a leaf.", &each, words);
+        let own = format!("{name}_closure_{}_arguments", identifier(&shape.name));
+        to.declare(own, "The arguments of such a leaf.", &each, words);
     }
-    functions(to, name, layout.size(), words);
+    functions(to, name, (&globals, layout.size()), (&outputs, words));
 }
 
-/// What evaluates the shader: of globals with so many bytes, and outputs with so many words.
-fn functions(to: &mut String, name: &str, bytes: usize, words: usize) {
+/// What evaluates the shader: of globals of a type with so many bytes, and outputs of one with so many words.
+fn functions(
+    to: &mut Header,
+    name: &str,
+    (globals, bytes): (&str, usize),
+    (outputs, words): (&str, usize),
+) {
+    let [point, batch, read_batch] =
+        ["point", "batch", "batch_outputs"].map(|what| to.names.take(format!("{name}_{what}")));
     let (globals, given) = match bytes {
         0 => (String::new(), "NULL"),
-        _ => (format!("const {name}_globals *globals, "), "globals"),
+        _ => (format!("const {globals} *globals, "), "globals"),
     };
     let (parameter, read) = match words {
         0 => (String::new(), String::new()),
         _ => (
-            format!(", {name}_outputs *outputs"),
+            format!(", {outputs} *outputs"),
             format!(
                 "    for (part = 0; status == ADUMBRA_STATUS_OK && outputs != NULL && part < 3; part++)\n        \
                  status = adumbra_evaluator_read(evaluator, part, 0, {words}, &outputs[part]);\n"
@@ -304,24 +342,24 @@ fn functions(to: &mut String, name: &str, bytes: usize, words: usize) {
         "    uint32_t part;\n"
     };
     let _ = write!(
-        to,
+        to.text,
         "\n/* Evaluates one point. The outputs are three: values, changes along x, and along y; or NULL. So may be host and outcome. */\n\
-         static inline AdumbraStatus {name}_point(AdumbraEvaluator *evaluator, {globals}const AdumbraHost *host, AdumbraOutcome *outcome{parameter})\n\
+         static inline AdumbraStatus {point}(AdumbraEvaluator *evaluator, {globals}const AdumbraHost *host, AdumbraOutcome *outcome{parameter})\n\
          {{\n{part}    AdumbraStatus status = adumbra_evaluator_evaluate(evaluator, {given}, {bytes}, host, outcome);\n{read}    return status;\n}}\n"
     );
     if words == 0 {
         return;
     }
     let _ = write!(
-        to,
+        to.text,
         "\n/* What came out of so many points of the last evaluation: values, changes along x, along y; each may be NULL. */\n\
-         static inline AdumbraStatus {name}_batch_outputs(const AdumbraBatchEvaluator *evaluator, size_t points, {name}_outputs *values, {name}_outputs *ddx, {name}_outputs *ddy)\n\
-         {{\n    {name}_outputs *const parts[3] = {{values, ddx, ddy}};\n    AdumbraStatus status = ADUMBRA_STATUS_OK;\n    size_t scalar;\n    uint32_t part;\n    \
+         static inline AdumbraStatus {read_batch}(const AdumbraBatchEvaluator *evaluator, size_t points, {outputs} *values, {outputs} *ddx, {outputs} *ddy)\n\
+         {{\n    {outputs} *const parts[3] = {{values, ddx, ddy}};\n    AdumbraStatus status = ADUMBRA_STATUS_OK;\n    size_t scalar;\n    uint32_t part;\n    \
          for (part = 0; part < 3; part++)\n        for (scalar = 0; status == ADUMBRA_STATUS_OK && parts[part] != NULL && points > 0 && scalar < {words}; scalar++)\n            \
          status = adumbra_batch_evaluator_copy(evaluator, part, scalar, (float *)parts[part] + scalar, points * {words} - scalar, {words});\n    return status;\n}}\n\
          \n/* Evaluates points `first` to `first + points` of a batch, no more than the evaluator's width. The outputs begin with the first of these. */\n\
-         static inline AdumbraStatus {name}_batch(AdumbraBatchEvaluator *evaluator, const AdumbraBatchGlobals *globals, size_t first, size_t points, const AdumbraHost *host, {name}_outputs *values, {name}_outputs *ddx, {name}_outputs *ddy)\n\
+         static inline AdumbraStatus {batch}(AdumbraBatchEvaluator *evaluator, const AdumbraBatchGlobals *globals, size_t first, size_t points, const AdumbraHost *host, {outputs} *values, {outputs} *ddx, {outputs} *ddy)\n\
          {{\n    AdumbraStatus status = adumbra_batch_evaluator_evaluate(evaluator, globals, first, points, NULL, host);\n    \
-         return status == ADUMBRA_STATUS_OK ? {name}_batch_outputs(evaluator, points, values, ddx, ddy) : status;\n}}\n"
+         return status == ADUMBRA_STATUS_OK ? {read_batch}(evaluator, points, values, ddx, ddy) : status;\n}}\n"
     );
 }

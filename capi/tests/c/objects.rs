@@ -196,6 +196,31 @@ fn names_that_c_keeps_get_others() {
     }
 }
 
+/// What hosts call things that are no names in C, and names of one shader that are another's.
+#[test]
+fn names_that_are_none_in_c_and_names_met_twice_get_others() {
+    let names = ["a b", "a-b", "a_b", "0", "", "é", "x */ int y;", "x\ny"];
+    let layout = names
+        .into_iter()
+        .try_fold(GlobalsLayout::new(), |layout, name| {
+            layout.with(name, Type::Scalar(Scalar::F32))
+        });
+    let layout = layout.unwrap();
+    let leaf =
+        "shader a(out closure c) { c = make_closure<x>(1.0) + make_closure<x_arguments>(2.0); }";
+    let other = "shader a_batch(out float o) { o = 1.0; }";
+    for order in [[leaf, other], [other, leaf]] {
+        let folder = scratch("aot_odd_names");
+        let mut file = ObjectFile::new(Platform::host().expect("objects are made for this host"));
+        for text in order {
+            let program = compiled(text, layout.clone());
+            file.add(program.name(), &program, &[]).unwrap();
+        }
+        std::fs::write(folder.join("odd.h"), file.header("odd.h")).unwrap();
+        assert_compiles(&folder, "odd", &[]);
+    }
+}
+
 // SAFETY: they are the C library's, as its manual says.
 unsafe extern "C" {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
