@@ -99,6 +99,7 @@ fn faults_are_listed_and_only_a_stopped_point_fails() {
         .collect();
     assert_eq!(codes, ["W0801", "W0802"]);
     assert_eq!(json["faults"][0]["span"]["line"], 1);
+    assert_eq!(json["faults"][0]["file"], file);
 
     let file = scratch(
         "endless.adu",

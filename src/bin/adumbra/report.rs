@@ -96,6 +96,9 @@ pub fn more_faults(more: u32) {
 /// A fault as programs see it.
 #[derive(Debug, Serialize)]
 pub struct JsonFault {
+    /// The text that the place is in, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     code: String,
     message: String,
     span: JsonSpan,
@@ -105,6 +108,7 @@ impl JsonFault {
     /// Each fault with its place.
     pub fn all(faults: &[Diagnostic], sources: &Sources) -> Vec<JsonFault> {
         let fault = |fault: &Diagnostic| JsonFault {
+            file: (sources.get(fault.span.file)).map(|file| file.name().to_owned()),
             code: fault.code.to_string(),
             message: fault.message.clone(),
             span: JsonSpan::new(fault.span, sources),
