@@ -68,12 +68,7 @@ impl<'a> Checker<'a, '_> {
                 value,
                 ddx,
                 ddy,
-            } => self.seed(
-                *name,
-                [Some(*value), Some(*ddx), *ddy],
-                &mut out,
-                &mut params,
-            ),
+            } => self.seed(*name, [value, ddx], *ddy, &mut out, &mut params),
             Entry::Statement(statement) => self.entry_statement(statement, &mut out, &mut params),
             Entry::Item(_) => {}
         }
@@ -151,13 +146,13 @@ impl<'a> Checker<'a, '_> {
     fn seed(
         &mut self,
         name: ast::Name,
-        parts: [Option<&ast::Expr<'a>>; 3],
+        parts: [&ast::Expr<'a>; 2],
+        ddy: Option<&ast::Expr<'a>>,
         out: &mut statement::Statements<'a>,
         params: &mut BumpVec<'a, Param<'a>>,
     ) {
-        let [Some(value), ddx, ddy] = parts.map(|part| part.map(|part| self.expr(part))) else {
-            return;
-        };
+        let [value, ddx] = parts.map(|part| self.expr(part));
+        let ddy = ddy.map(|ddy| self.expr(ddy));
         if value.is_error() {
             return;
         }
@@ -181,7 +176,7 @@ impl<'a> Checker<'a, '_> {
         let text = self.text(name.symbol).to_owned();
         let givens = [Given::Seed(text), Given::SeedDdx, Given::SeedDdy];
         let span = value.span;
-        for (part, given) in [Some(value), ddx, ddy].into_iter().zip(givens) {
+        for (part, given) in [Some(value), Some(ddx), ddy].into_iter().zip(givens) {
             let part = match part {
                 Some(part) => self.convert(part, ty, Purpose::Seed),
                 None => Expr {

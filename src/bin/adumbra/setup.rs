@@ -27,8 +27,8 @@ pub struct Setup {
     pub patience: Option<Duration>,
     /// Whether `perf` is to know the machine code that ran.
     perf_map: bool,
-    /// Whether anybody is to know it.
-    names_code: bool,
+    /// Whether debuggers are told of it.
+    gdb: bool,
 }
 
 impl Setup {
@@ -93,7 +93,7 @@ impl Setup {
             },
             patience: (args.steps <= DEFAULT_STEPS).then_some(MAX_TIME),
             perf_map: args.perf_map,
-            names_code: args.perf_map || args.gdb,
+            gdb: args.gdb,
         })
     }
 
@@ -102,7 +102,7 @@ impl Setup {
     /// # Errors
     /// If the engine cannot run the program.
     pub fn evaluator(&self, instance: &Instance) -> Outcome<Evaluator> {
-        if self.names_code && self.engine != Engine::Native {
+        if (self.perf_map || self.gdb) && self.engine != Engine::Native {
             let message = "--perf-map and --gdb are about machine code, which a single point has by `--engine native`";
             return Err(Failure::usage(message));
         }
