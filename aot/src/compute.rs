@@ -6,6 +6,7 @@
 use crate::chain::Chains;
 use crate::graph::{Code, Graph, Id};
 use crate::template::Templates;
+use adumbra_ir::host::CANONICAL_NAN;
 use adumbra_vm::native::{Computed, Home, Question, Stretch, Value, Way, What};
 
 /// When a segment ends: after the row with which it has so many nodes, or a chain of so many cycles.
@@ -312,9 +313,22 @@ impl<'s> Writer<'s> {
                 [value, x.or(Some(zero)), y.or(Some(zero))]
             }
             What::ReadShadow => {
-                let zero = self.graph.constant(0);
-                let read = self.graph.push(Code::Add, self.operands[0], zero, 0);
+                let read = self.read_shadow(self.operands[0]);
                 [Some(read), None, None]
+            }
+            What::Leaving => {
+                let value = self.leaving(self.operands[0]);
+                let mut given = 1..;
+                let [operand, ..] = &row.operands;
+                let [x, y] = operand.shadows.map(|shadow| match shadow {
+                    Some(_) => {
+                        let shadow = self.operands[given.next().expect("it is given")];
+                        let read = self.read_shadow(shadow);
+                        self.leaving(read)
+                    }
+                    None => self.graph.constant(0),
+                });
+                [Some(value), Some(x), Some(y)]
             }
             What::Row(op) => {
                 let bits = |value: &Value| {
@@ -335,6 +349,19 @@ impl<'s> Writer<'s> {
                 self.set(word, id);
             }
         }
+    }
+
+    /// A shadow as it is read ([`read_shadow`](adumbra_ir::host::read_shadow)): minus zero and zero are zero.
+    fn read_shadow(&mut self, shadow: Id) -> Id {
+        let zero = self.graph.constant(0);
+        self.graph.push(Code::Add, shadow, zero, 0)
+    }
+
+    /// A number as it leaves ([`leaving`](adumbra_ir::host::leaving)).
+    fn leaving(&mut self, x: Id) -> Id {
+        let is_number = self.graph.push(Code::Eq, x, x, 0);
+        let nan = self.graph.constant(CANONICAL_NAN);
+        self.graph.push(Code::Select, is_number, x, nan)
     }
 
     /// A mask: whether a branch finds its question not to be so.

@@ -8,7 +8,7 @@ use crate::emit::{compile, compile_flows};
 use crate::listing::Compiled;
 use crate::machine::Machine;
 use crate::memory::{place, place_points};
-use adumbra_ir::host::read_shadow;
+use adumbra_ir::host::{leaving, read_shadow};
 use adumbra_ir::ops::point::operand_float;
 use adumbra_ir::ops::row::Kind;
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
@@ -149,9 +149,27 @@ impl Trial {
             };
             operands[i] = trial.value(shadows[i + 1], kind, home, state);
         }
-        let words = std::iter::once(result.value).chain(result.shadows.into_iter().flatten());
-        trial.stretch.stored = words.collect();
-        trial.row(op, result, &operands[..op.arity()]);
+        trial.stretch.stored = words(&result).collect();
+        trial.row(What::Row(op), result, &operands[..op.arity()]);
+        trial
+    }
+
+    /// What is no row of the table: a result and an operand with these shadows.
+    fn other(
+        what: What,
+        result: [bool; 2],
+        operand: [bool; 2],
+        home: u8,
+        state: &mut u64,
+    ) -> Trial {
+        let mut trial = Trial {
+            stretch: Stretch::default(),
+            planes: Vec::new(),
+        };
+        let result = trial.value(result, Kind::Float, 0, state);
+        let operand = trial.value(operand, Kind::Float, home, state);
+        trial.stretch.stored = words(&result).collect();
+        trial.row(what, result, &[operand]);
         trial
     }
 
@@ -197,9 +215,9 @@ impl Trial {
                 shadows: [None; 2],
             };
             if of_sines {
-                trial.row(Op::Sin, sum, &[sum]);
+                trial.row(What::Row(Op::Sin), sum, &[sum]);
             }
-            trial.row(Op::Add, sum, &[sum, other]);
+            trial.row(What::Row(Op::Add), sum, &[sum, other]);
         }
         trial.stretch.stored = vec![sum.value];
         trial
@@ -210,11 +228,11 @@ impl Trial {
         Trial::sum(8_000, true)
     }
 
-    fn row(&mut self, op: Op, result: Value, operands: &[Value]) {
+    fn row(&mut self, what: What, result: Value, operands: &[Value]) {
         let mut all = [Value::default(); MAX_OPERANDS];
         all[..operands.len()].copy_from_slice(operands);
         self.stretch.rows.push(Computed {
-            what: What::Row(op),
+            what,
             result,
             operands: all,
             position: self.stretch.rows.len() as u32,
@@ -365,14 +383,24 @@ fn compute(rows: &[Computed], words: &mut [u32], floats: &mut [bool]) {
                 let shadow = read_shadow(f32::from_bits(words[first]));
                 (shadow.to_bits(), true)
             }
+            What::Leaving => {
+                let value = leaving(f32::from_bits(words[first]));
+                (value.to_bits(), false)
+            }
             What::Row(op) => {
                 let bits: Vec<u32> = operands.iter().map(|v| words[v.value as usize]).collect();
                 (op.value(&bits), matches!(op.info().result, Kind::Float))
             }
         };
         let shadows = [0, 1].map(|direction| {
-            let (What::Row(op), Some(_)) = (row.what, row.result.shadows[direction]) else {
-                return 0;
+            let shadow = operands[0].shadows[direction].map(|word| words[word as usize]);
+            let op = match (row.what, shadow) {
+                (What::Row(op), _) if row.result.shadows[direction].is_some() => op,
+                (What::Copy, Some(shadow)) => return shadow,
+                (What::Leaving, Some(shadow)) => {
+                    return leaving(read_shadow(f32::from_bits(shadow))).to_bits();
+                }
+                _ => return 0,
             };
             let kinds = op.info().operands;
             let numbers = operands.iter().zip(kinds);
@@ -390,13 +418,14 @@ fn compute(rows: &[Computed], words: &mut [u32], floats: &mut [bool]) {
         ) = (value, is_float);
         for (word, shadow) in row.result.shadows.into_iter().zip(shadows) {
             if let Some(word) = word {
-                (words[word as usize], floats[word as usize]) = (shadow, true);
+                let is_any_nan = row.what != What::Leaving;
+                (words[word as usize], floats[word as usize]) = (shadow, is_any_nan);
             }
         }
     }
 }
 
-/// Every row of the op table: with shadows and without, with operands in planes, cells and constants.
+/// Every row of the op table, and what else a row can be: with shadows and without, with operands in planes, cells and constants.
 pub(crate) fn rows() -> Vec<Trial> {
     let mut state = 1;
     let mut trials = Vec::new();
@@ -423,6 +452,16 @@ pub(crate) fn rows() -> Vec<Trial> {
                 let homes: [u8; MAX_OPERANDS] =
                     std::array::from_fn(|i| (homes / 3_usize.pow(i.min(2) as u32) % 3) as u8);
                 trials.push(Trial::new(op, shadows, &homes, &mut state));
+            }
+        }
+    }
+    let shadows = [[false, false], [true, false], [false, true], [true, true]];
+    for home in 0..3 {
+        let none = [false; 2];
+        trials.push(Trial::other(What::ReadShadow, none, none, home, &mut state));
+        for what in [What::Copy, What::Leaving] {
+            for operand in shadows {
+                trials.push(Trial::other(what, [true; 2], operand, home, &mut state));
             }
         }
     }

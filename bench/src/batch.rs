@@ -70,7 +70,7 @@ fn check_first50(limits: &[Batch]) {
     let points = grid(16);
     let planes = planes(&points);
     let mut ours = Points::new(&program(&w4(50), true), Engine::Point);
-    let expected: Vec<Dual> = points.iter().map(|point| ours.run(point)).collect();
+    let expected: Vec<Dual> = points.iter().map(|point| ours.at(point)).collect();
     for limit in limits {
         let mut out = planes_out(points.len());
         limit.run_first50(&planes, &mut out);

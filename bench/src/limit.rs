@@ -1,6 +1,7 @@
 //! The C limit: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of transcendentals, at each SIMD level.
 
 use adumbra::SimdLevel;
+use adumbra::bench::Pixel;
 
 /// A value with both shadows. It lies in memory as C has it.
 pub type Dual = adumbra::Dual<f32>;
@@ -9,9 +10,9 @@ pub type Dual = adumbra::Dual<f32>;
 #[repr(C)]
 pub struct PointProgram {
     /// Value alone.
-    pub value: extern "C" fn(&[Dual; 2]) -> f32,
+    pub value: extern "C" fn(&Pixel) -> f32,
     /// Value and shadows.
-    pub dual: extern "C" fn(&[Dual; 2], &mut Dual),
+    pub dual: extern "C" fn(&Pixel, &mut Dual),
 }
 
 /// What `c/point.c` exports: W1 to W4, and the first 50 statements of W4.
@@ -20,7 +21,7 @@ pub struct PointTable {
     /// W1 to W4.
     pub programs: [PointProgram; 4],
     /// The first 50 statements of W4, value and shadows.
-    pub first50: extern "C" fn(&[Dual; 2], &mut Dual),
+    pub first50: extern "C" fn(&Pixel, &mut Dual),
 }
 
 /// The planes that a batch reads.

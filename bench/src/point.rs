@@ -27,7 +27,7 @@ pub fn run(report: &mut Report) {
 fn check(case: &Case, limits: &[Point]) {
     let mut ours = Points::new(&program(&case.workload.shader, true), Engine::Point);
     let points = || case.workload.points.iter().step_by(97);
-    let expected: Vec<Dual> = points().map(|point| ours.run(point)).collect();
+    let expected: Vec<Dual> = points().map(|point| ours.at(point)).collect();
     for limit in limits {
         let c = &limit.table.programs[case.index];
         let dual = |point| {
@@ -55,7 +55,7 @@ fn check_first50(limits: &[Point]) {
         let pairs = grid(97).into_iter().map(|point| {
             let mut c = Dual::default();
             (limit.table.first50)(&point, &mut c);
-            (c, ours.run(&point))
+            (c, ours.at(&point))
         });
         FIRST50.hold(limit.compiler, pairs);
     }
@@ -69,9 +69,7 @@ fn time(case: &Case, limits: &[Point], shadows: bool, report: &mut Report) {
         let mut ours = Points::new(&program, engine);
         let title = format!("point{}", suffix(engine.tier()));
         contenders.push(Contender::new(title, move || {
-            points.iter().for_each(|p| {
-                black_box(ours.run(p));
-            });
+            points.iter().for_each(|p| ours.run(p));
         }));
     }
     for limit in limits {

@@ -1,10 +1,10 @@
 //! Our engines on the benchmark programs: one point at a time, and in batches at each SIMD level.
 
 use super::clock::{Contender, race};
-use super::programs::{self, Workload, program, workloads};
+use super::programs::{self, Pixel, Workload, program, workloads};
 use super::report::Report;
 use crate::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Dual, Engine, Evaluator, Globals, Instance, Limits,
+    BatchEvaluator, BatchGlobals, BatchSetup, Dual, Engine, Evaluator, Instance, Limits,
     NoTextures, Part, Program, SimdLevel, Tier,
 };
 use std::fmt;
@@ -15,7 +15,6 @@ use std::sync::Arc;
 /// An engine of single points on a benchmark program.
 #[derive(Debug)]
 pub struct Points {
-    globals: Globals,
     evaluator: Evaluator,
 }
 
@@ -27,26 +26,28 @@ impl Points {
     pub fn new(program: &Arc<Program>, engine: Engine) -> Points {
         let evaluator = Evaluator::with(&Instance::new(program), engine, Limits::default());
         Points {
-            globals: Globals::new(program.globals()),
             evaluator: evaluator.expect("the processor has the engine"),
         }
     }
 
-    /// One point, as a host evaluates it: globals in, the one output out.
-    pub fn run(&mut self, point: &[Dual<f32>; 2]) -> Dual<f32> {
-        let words = self.globals.words_mut();
-        for (words, dual) in words.chunks_exact_mut(3).zip(point) {
-            words.copy_from_slice(&[dual.value, dual.ddx, dual.ddy].map(f32::to_bits));
-        }
-        self.evaluator.evaluate(&self.globals, &mut NoTextures);
+    /// Evaluates one point, as a host does: its globals are read where they stand, and the one output is left where
+    /// [`result`](Points::result) finds it.
+    pub fn run(&mut self, point: &Pixel) {
+        self.evaluator.evaluate(point, &mut NoTextures);
+    }
+
+    /// What came out of the last point.
+    pub fn result(&self) -> Dual<f32> {
         match *self.evaluator.words() {
-            [value, ddx, ddy] => Dual {
-                value: f32::from_bits(value),
-                ddx: f32::from_bits(ddx),
-                ddy: f32::from_bits(ddy),
-            },
+            [value, ddx, ddy] => Dual { value, ddx, ddy }.map(f32::from_bits),
             _ => unreachable!("a benchmark program has one float output"),
         }
+    }
+
+    /// What comes out of one point.
+    pub fn at(&mut self, point: &Pixel) -> Dual<f32> {
+        self.run(point);
+        self.result()
     }
 }
 
@@ -70,12 +71,7 @@ impl Batches {
     ///
     /// # Panics
     /// If the processor lacks the level or the tier.
-    pub fn new(
-        program: &Arc<Program>,
-        level: SimdLevel,
-        tier: Tier,
-        points: &[[Dual<f32>; 2]],
-    ) -> Batches {
+    pub fn new(program: &Arc<Program>, level: SimdLevel, tier: Tier, points: &[Pixel]) -> Batches {
         let setup = BatchSetup {
             simd: Some(level),
             tier,
@@ -162,7 +158,7 @@ pub fn check(workload: &Workload) {
     let [expected, found @ ..] = &point_engines()
         .map(|engine| {
             let mut alone = Points::new(&program, engine);
-            workload.points.iter().map(|p| alone.run(p)).collect()
+            workload.points.iter().map(|p| alone.at(p)).collect()
         })
         .collect::<Vec<Vec<_>>>()[..]
     else {
@@ -214,9 +210,7 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
             let mut alone = Points::new(&program, engine);
             let title = format!("{name}_point_{what}{}", suffix(engine.tier()));
             contenders.push(Contender::new(title, move || {
-                for point in points {
-                    black_box(alone.run(point));
-                }
+                points.iter().for_each(|point| alone.run(point));
             }));
         }
         for level in SimdLevel::available() {

@@ -1,7 +1,9 @@
 //! The benchmark programs W1 to W4, and the points that they run on.
 
 use super::report::Goal;
-use crate::{Compiler, Dual, GlobalsLayout, Options, Program, Sources, Type};
+use crate::{
+    Compiler, Dual, GlobalsLayout, MemberVisitor, Options, Program, ShaderGlobals, Sources,
+};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ pub struct Workload {
     /// The text.
     pub shader: String,
     /// Where it is run.
-    pub points: Vec<[Dual<f32>; 2]>,
+    pub points: Vec<Pixel>,
     /// How much more its derivatives should cost in batches than its value alone.
     pub dual_over_value: Option<Goal>,
 }
@@ -69,13 +71,26 @@ pub fn w4(statements: usize) -> String {
     text
 }
 
+/// The globals of a point. C has them in memory as they are here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Pixel {
+    /// From 0 to 1 along a row.
+    pub x: Dual<f32>,
+    /// From 0 to 1 along a column.
+    pub y: Dual<f32>,
+}
+
+impl ShaderGlobals for Pixel {
+    fn members<V: MemberVisitor<Pixel>>(visitor: &mut V) {
+        visitor.member("x", |pixel| &pixel.x);
+        visitor.member("y", |pixel| &pixel.y);
+    }
+}
+
 /// A compiler whose globals are x and y, with the derivatives of outputs or without.
 pub fn compiler(derivatives: bool) -> Compiler {
-    let mut names = ["x", "y"].into_iter();
-    let layout = names.try_fold(GlobalsLayout::new(), |layout, name| {
-        layout.with(name, Type::FLOAT)
-    });
-    Compiler::new(layout.expect("two different names")).with_options(Options {
+    Compiler::new(GlobalsLayout::of::<Pixel>()).with_options(Options {
         output_derivatives: derivatives,
         ..Options::default()
     })
@@ -92,11 +107,14 @@ pub fn program(text: &str, derivatives: bool) -> Arc<Program> {
 }
 
 /// Every `step`th row of a grid of 512×512 points over the unit square, row by row: x, seeded along x, and y, seeded along y.
-pub fn grid(step: usize) -> Vec<[Dual<f32>; 2]> {
+pub fn grid(step: usize) -> Vec<Pixel> {
     let at = |i: usize| (i as f32 + 0.5) / SIDE as f32;
     let point = |row, column| {
         let (x, y) = (Dual::from(at(column)), Dual::from(at(row)));
-        [Dual { ddx: 1.0, ..x }, Dual { ddy: 1.0, ..y }]
+        Pixel {
+            x: Dual { ddx: 1.0, ..x },
+            y: Dual { ddy: 1.0, ..y },
+        }
     };
     let rows = (0..SIDE).step_by(step);
     rows.flat_map(|row| (0..SIDE).map(move |column| point(row, column)))
@@ -104,6 +122,7 @@ pub fn grid(step: usize) -> Vec<[Dual<f32>; 2]> {
 }
 
 /// The values of x and of y at these points, one behind the other.
-pub fn planes(points: &[[Dual<f32>; 2]]) -> [Vec<f32>; 2] {
-    [0, 1].map(|i| points.iter().map(|point| point[i].value).collect())
+pub fn planes(points: &[Pixel]) -> [Vec<f32>; 2] {
+    [|p: &Pixel| p.x, |p: &Pixel| p.y]
+        .map(|global| points.iter().map(|p| global(p).value).collect())
 }

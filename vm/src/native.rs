@@ -161,6 +161,9 @@ pub struct Piece {
     pub position: u32,
 }
 
+/// The exit by which the shader has returned. The outputs' slots hold what comes out.
+pub const FINISHED: u32 = u32::MAX;
+
 /// Where control goes behind a piece.
 #[derive(Clone, Copy, Debug, Hash)]
 pub enum Then {
@@ -244,6 +247,9 @@ pub enum What {
     Copy,
     /// The operand, a shadow, as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
     ReadShadow,
+    /// The operand, a float, as it leaves an evaluation by an output: [`leaving`](adumbra_ir::host::leaving), its shadows as they are read. Shadows that it
+    /// lacks are zero.
+    Leaving,
 }
 
 impl What {
@@ -251,7 +257,7 @@ impl What {
     pub fn arity(self) -> usize {
         match self {
             What::Row(op) => op.arity(),
-            What::Copy | What::ReadShadow => 1,
+            What::Copy | What::ReadShadow | What::Leaving => 1,
         }
     }
 }

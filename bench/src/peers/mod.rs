@@ -6,8 +6,8 @@ mod num_dual;
 use crate::case::Likeness;
 use crate::limit::Dual;
 use adumbra::bench::{
-    Batches, Contender, Goal, Points, ROUNDS, Report, Sample, planes, program, race, w4 as shader,
-    workloads,
+    Batches, Contender, Goal, Pixel, Points, ROUNDS, Report, Sample, planes, program, race,
+    w4 as shader, workloads,
 };
 use adumbra::{Engine, SimdLevel, Tier};
 use fidget::Gradients;
@@ -117,15 +117,15 @@ fn check() {
         points: 1.0,
         bits: false,
     };
-    let some = |points: &[[Dual; 2]]| points.iter().copied().step_by(STEP).collect::<Vec<_>>();
+    let some = |points: &[Pixel]| points.iter().copied().step_by(STEP).collect::<Vec<_>>();
     let points = some(&w1.points);
     let mut ours = Points::new(&program(&w1.shader, true), Engine::Point);
-    let pairs = points.iter().map(|p| (num_dual::w1(p), ours.run(p)));
+    let pairs = points.iter().map(|p| (num_dual::w1(p), ours.at(p)));
     near(1e-5).hold("num-dual on w1", pairs);
 
     let points = some(&w4.points);
     let mut ours = Points::new(&program(&shader(50), true), Engine::Point);
-    let expected: Vec<Dual> = points.iter().map(|p| ours.run(p)).collect();
+    let expected: Vec<Dual> = points.iter().map(|p| ours.at(p)).collect();
     let peer = num_dual::W4::new(50);
     let pairs = points
         .iter()

@@ -2,15 +2,16 @@
 
 use super::{Op, Statement, w4_statements};
 use crate::limit::Dual;
+use adumbra::bench::Pixel;
 use nalgebra::{U1, U2};
 use num_dual::{DualNum, DualSVec32};
 
 type Number = DualSVec32<2>;
 
 /// The two inputs, seeded along x and y.
-fn seeds(point: &[Dual; 2]) -> (Number, Number) {
-    let number = |i: usize| Number::from_re(point[i].value).derivative(i);
-    (number(0), number(1))
+fn seeds(point: &Pixel) -> (Number, Number) {
+    let number = |i, own: Dual| Number::from_re(own.value).derivative(i);
+    (number(0, point.x), number(1, point.y))
 }
 
 fn dual(number: Number) -> Dual {
@@ -23,7 +24,7 @@ fn dual(number: Number) -> Dual {
 }
 
 /// W1.
-pub fn w1(point: &[Dual; 2]) -> Dual {
+pub fn w1(point: &Pixel) -> Dual {
     let (x, y) = seeds(point);
     let (x1, x2) = (x + 0.5, y + 0.25);
     let u = x1 * x2 / (x1 + 1.0);
@@ -40,7 +41,7 @@ impl W4 {
     }
 
     /// These statements at one point.
-    pub fn run(&self, point: &[Dual; 2]) -> Dual {
+    pub fn run(&self, point: &Pixel) -> Dual {
         let (x, y) = seeds(point);
         let mut v = [
             x + 0.5,

@@ -66,6 +66,10 @@ impl PointMachine {
 
     /// The adopted point is done: how, its faults say.
     pub(crate) fn be_done(&mut self) {
+        if self.outcome() == Outcome::Finished {
+            // SAFETY: the file is the machine's own.
+            unsafe { self.state.give_outputs(self.file.as_mut_ptr()) };
+        }
         self.end();
     }
 

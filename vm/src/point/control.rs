@@ -151,7 +151,7 @@ pub(super) unsafe fn enter(
 
 pub(super) unsafe fn return_to(
     _: *const Threaded,
-    _: *mut u32,
+    file: *mut u32,
     state: &mut State,
     _: f32,
     _: f32,
@@ -162,7 +162,11 @@ pub(super) unsafe fn return_to(
             state.elements += caller.elements;
             caller.ip
         }
-        None => std::ptr::null(),
+        None => {
+            // SAFETY: the file is the program's, of which state and handler are.
+            unsafe { state.give_outputs(file) };
+            std::ptr::null()
+        }
     }
 }
 

@@ -100,14 +100,18 @@ impl FloatMode {
 fn computes_as_standard() -> bool {
     const NEXT: f32 = 1.0 + f32::EPSILON;
     const TINY: f32 = 0.25 * f32::MIN_POSITIVE;
-    // What is added, each pair one below the other, gives a greater sum than what is added below.
-    static GREATER: [[f32; 4]; 2] = [
+    /// Aligned, so that vectors are added where they stand.
+    #[repr(align(16))]
+    struct Sums([[f32; 4]; 4]);
+    // The first two rows give greater sums than the others. Upwards fails the first, downwards and towards zero the second, flushing of operands or
+    // results the third.
+    static SUMS: Sums = Sums([
         [NEXT, 1.0, TINY, 1.0],
         [0.0, 0.75 * f32::EPSILON, TINY, 0.0],
-    ];
-    // Upwards fails the first, downwards and towards zero the second, flushing of operands or results the third.
-    static LESS: [[f32; 4]; 2] = [[1.0, 1.0, 0.0, 0.0], [0.5 * f32::EPSILON, 0.0, 0.0, 0.0]];
-    let ([a, b], [c, d]) = std::hint::black_box((&GREATER, &LESS));
+        [1.0, 1.0, 0.0, 0.0],
+        [0.5 * f32::EPSILON, 0.0, 0.0, 0.0],
+    ]);
+    let Sums([a, b, c, d]) = std::hint::black_box(&SUMS);
     // Without a jump between them, so that one vector holds them all.
     (0..4).fold(true, |all, i| all & (a[i] + b[i] > c[i] + d[i]))
 }

@@ -6,9 +6,11 @@
 use super::state::index;
 use crate::blocks::{Blocks, MAX_LIVENESS, each_read, each_written};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Slot};
-use crate::native::{Branch, Computed, Entry, Flow, Home, Piece, Question, Then, Value, Way, What};
+use crate::native::{
+    Branch, Computed, Entry, FINISHED, Flow, Home, Piece, Question, Then, Value, Way, What,
+};
 use adumbra_ir::ops::{MAX_OPERANDS, Op};
-use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -25,17 +27,19 @@ pub fn flows(program: &Bytecode) -> Vec<Flow> {
     let mut flows = Vec::new();
     let mut block = 0;
     for (number, function) in program.functions.iter().enumerate() {
+        let finishes = finishes(program, number as u32);
         let next = program.functions.get(number + 1);
         let end = next.map_or(program.code.len() as u32, |next| next.start);
         spans.clear();
         let first = block;
         while block < blocks.count() && blocks.range(block).start < end {
-            pieces(program, blocks.range(block), &mut spans);
+            pieces(program, finishes, blocks.range(block), &mut spans);
             block += 1;
         }
         let mut finder = Finder {
             program,
             function: function.start,
+            finishes,
             spans: &spans,
             numbers: FxHashMap::default(),
             words: Vec::new(),
@@ -59,8 +63,10 @@ enum Role {
     Other,
 }
 
-fn role(opcode: Opcode) -> Role {
+/// What an instruction is to code of a function that may say itself that the shader has returned, or may not.
+fn role(opcode: Opcode, finishes: bool) -> Role {
     match opcode {
+        Opcode::Return if finishes => Role::Turn,
         // A fault has to be noted, with its place.
         Opcode::Row(op, _) if op.info().fault.is_some() => Role::Other,
         Opcode::Row(..) | Opcode::Move(..) | Opcode::Global(_) | Opcode::Shadow(_) => Role::Row,
@@ -71,11 +77,21 @@ fn role(opcode: Opcode) -> Role {
     }
 }
 
+/// Whether code can give what comes out when a function returns: it is the shader, which nobody calls, and closures and resources, which the interpreter keeps,
+/// are not among the outputs.
+fn finishes(program: &Bytecode, function: u32) -> bool {
+    let is_called = |code: &Instruction| code.opcode == Opcode::Call && code.words[0] == function;
+    let is_word = |scalar| !matches!(scalar, Scalar::Closure | Scalar::Resource);
+    function == program.entry
+        && program.interface.output_scalars().into_iter().all(is_word)
+        && !program.code.iter().any(is_called)
+}
+
 /// Adds the pieces of a block.
-fn pieces(program: &Bytecode, block: Span, to: &mut Vec<Span>) {
+fn pieces(program: &Bytecode, finishes: bool, block: Span, to: &mut Vec<Span>) {
     let mut start = block.start;
     for position in block.clone() {
-        match role(program.code[position as usize].opcode) {
+        match role(program.code[position as usize].opcode, finishes) {
             Role::Row => {}
             Role::Turn => {
                 to.push(start..position + 1);
@@ -99,6 +115,8 @@ struct Finder<'p> {
     program: &'p Bytecode,
     /// Where the function begins.
     function: u32,
+    /// Whether it may say that the shader has returned.
+    finishes: bool,
     /// Its pieces, in order.
     spans: &'p [Span],
     numbers: FxHashMap<Home, u32>,
@@ -122,6 +140,10 @@ impl Finder<'_> {
         &self.program.code[position as usize]
     }
 
+    fn role(&self, position: u32) -> Role {
+        role(self.code(position).opcode, self.finishes)
+    }
+
     /// The piece that begins there, or holds what does.
     fn at(&self, position: u32) -> usize {
         self.spans.partition_point(|span| span.end <= position)
@@ -129,7 +151,7 @@ impl Finder<'_> {
 
     /// The way to an instruction, which begins a piece if it is in one.
     fn way(&self, position: u32) -> Way {
-        match role(self.code(position).opcode) {
+        match self.role(position) {
             Role::Other => Way::Exit(index(position)),
             Role::Row | Role::Turn => Way::Block(self.at(position) as u32),
         }
@@ -137,7 +159,7 @@ impl Finder<'_> {
 
     fn piece(&mut self, span: Span) -> Piece {
         let rows = span.clone().filter_map(|position| self.row(position));
-        let rows = rows.collect();
+        let mut rows: Vec<Computed> = rows.collect();
         let last = span.end - 1;
         let code = *self.code(last);
         let [a, ..] = code.words;
@@ -152,6 +174,10 @@ impl Finder<'_> {
             },
             Opcode::Branch(op, when) => self.branch(Some(op), op.arity(), when, &code, span.end),
             Opcode::BranchIf(when) => self.branch(None, 1, when, &code, span.end),
+            Opcode::Return if self.finishes => {
+                self.give_outputs(last, &mut rows);
+                Then::Go(Way::Exit(FINISHED))
+            }
             _ => Then::Go(self.way(span.end)),
         };
         Piece {
@@ -179,6 +205,25 @@ impl Finder<'_> {
             target: self.way(code.words[0]),
             next: self.way(next),
         })
+    }
+
+    /// Adds rows that put in place what comes out when the shader returns.
+    fn give_outputs(&mut self, position: u32, rows: &mut Vec<Computed>) {
+        let program = self.program;
+        let scalars = program.interface.output_scalars().into_iter();
+        for ((scalar, &lanes), slot) in scalars.zip(&program.output_lanes).zip((0..).step_by(3)) {
+            let mut operands = [Value::default(); MAX_OPERANDS];
+            operands[0] = self.value(slot, lanes);
+            rows.push(Computed {
+                what: match scalar {
+                    Scalar::F32 => What::Leaving,
+                    _ => What::Copy,
+                },
+                result: self.value(slot, Lanes::XY),
+                operands,
+                position,
+            });
+        }
     }
 
     /// What an instruction computes, if it is a row or a move.
@@ -253,8 +298,10 @@ impl Finder<'_> {
         let mut is_entry = vec![false; pieces.len()];
         let mut waiting: Vec<usize> = Vec::new();
         for (piece, span) in self.spans.iter().enumerate() {
-            let before = (span.start > self.function).then(|| self.code(span.start - 1).opcode);
-            if before.is_none_or(|opcode| role(opcode) == Role::Other && !opcode.ends()) {
+            let before = (span.start > self.function).then(|| span.start - 1);
+            let is_others =
+                |position| self.role(position) == Role::Other && !self.code(position).opcode.ends();
+            if before.is_none_or(is_others) {
                 waiting.push(piece);
             }
             let last = self.code(span.end - 1);

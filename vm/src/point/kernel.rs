@@ -1,12 +1,13 @@
-//! Machine code in place of routines: where control comes into the code of a flow, a routine runs it, and goes on where it leads out.
+//! Machine code in place of routines: where control comes into the code of a flow, a routine runs it, and goes on where it leads out. Points that begin with
+//! code begin it without a routine.
 //!
 //! The code takes steps while there are some before the host is to be asked for patience. Then it leads out to the instruction that takes the next one, whose
 //! own routine does; so budgets end, and hosts are asked, as if there were no code.
 
 use super::state::{State, Threaded};
-use crate::bytecode::WORDS;
-use crate::native::{CALLEES, PointKernels};
-use adumbra_ir::host::CANCEL_PERIOD;
+use crate::bytecode::{Function, WORDS};
+use crate::native::{CALLEES, FINISHED, Left, PointKernel, PointKernels};
+use adumbra_ir::host::{CANCEL_PERIOD, Limits, is_time_to_ask};
 
 /// Puts routines that run code where control comes into it.
 pub(super) fn place(kernels: &PointKernels, code: &mut [Threaded]) {
@@ -17,6 +18,81 @@ pub(super) fn place(kernels: &PointKernels, code: &mut [Threaded]) {
             handler: run,
             words,
         };
+    }
+}
+
+/// Steps that code may take of those that are left. They are asked about at multiples of the period; the last of all is among them.
+fn free(steps: u64, active: usize, limits: &Limits) -> u64 {
+    match active <= limits.call_depth as usize {
+        true => steps.saturating_sub(1) % CANCEL_PERIOD,
+        false => 0,
+    }
+}
+
+/// The code that points begin with. Where the shader's entry meets no limit, and the host is not asked, that is known before there is a point.
+pub(super) struct Beginning {
+    kernel: PointKernel,
+    /// Steps that are left behind the shader's entry, and those of them that the code may take.
+    steps: u64,
+    free: u64,
+    /// Array elements that are left.
+    elements: u32,
+}
+
+impl Beginning {
+    /// That of a shader whose first instruction stands there.
+    pub(super) fn of(
+        kernels: &PointKernels,
+        start: usize,
+        shader: &Function,
+        limits: &Limits,
+    ) -> Option<Beginning> {
+        let mut entries = kernels.entries.iter();
+        let &(entry, kernel) = entries.find(|(entry, _)| entry.at as usize == start)?;
+        let steps = limits.steps.checked_sub(1)?;
+        let is_free = !is_time_to_ask(steps, 1) && limits.call_depth >= 1;
+        is_free.then_some(Beginning {
+            kernel,
+            steps,
+            free: free(steps, entry.depth as usize, limits),
+            elements: limits.array_elements.checked_sub(shader.elements)?,
+        })
+    }
+
+    /// Runs the code; how the point left it.
+    ///
+    /// # Safety
+    /// The file is of the program that this is of, and the globals are as long as it says.
+    #[inline(always)]
+    pub(super) unsafe fn run(&self, file: *mut u32, globals: *const u32) -> Left {
+        // SAFETY: asked of the caller.
+        unsafe { (self.kernel)(file, globals, self.free, &CALLEES) }
+    }
+
+    /// The instruction that the point goes on with.
+    ///
+    /// # Safety
+    /// The point left this code so, and the state is that of its machine.
+    pub(super) unsafe fn go_on(&self, left: Left, state: &mut State) -> *const Threaded {
+        state.steps = self.steps - (self.free - left.steps);
+        state.elements = self.elements;
+        // SAFETY: exits are instructions of the program, or said that the shader has returned.
+        unsafe { state.exit(left) }
+    }
+}
+
+impl State {
+    /// The instruction that code led out to; null if the shader has returned.
+    ///
+    /// # Safety
+    /// The code is of the state's program.
+    #[inline(always)]
+    unsafe fn exit(&self, left: Left) -> *const Threaded {
+        match left.exit == u64::from(FINISHED) {
+            true => std::ptr::null(),
+            // SAFETY: asked of the caller.
+            false => unsafe { self.code.add(left.exit as usize) },
+        }
     }
 }
 
@@ -36,13 +112,9 @@ unsafe fn run(
         let kernels = state.kernels.as_ref().unwrap_unchecked();
         let (_, kernel) = kernels.entries.get_unchecked(entry as usize);
         let active = state.calls.len().saturating_add(depth as usize);
-        // Steps that are left are asked about at multiples of the period; the last of all is among them.
-        let free = match active <= state.limits.call_depth as usize {
-            true => state.steps.saturating_sub(1) % CANCEL_PERIOD,
-            false => 0,
-        };
+        let free = free(state.steps, active, &state.limits);
         let left = kernel(file, state.globals, free, &CALLEES);
         state.steps -= free - left.steps;
-        state.code.add(left.exit as usize)
+        state.exit(left)
     }
 }

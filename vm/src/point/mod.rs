@@ -21,13 +21,12 @@ mod rows;
 mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
-use crate::leaving;
-use crate::native::{PointKernels, Translator};
-use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits, leaving, read_shadow};
+use crate::native::{FINISHED, Left, PointKernels, Translator};
+use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::quad::Awaited;
-use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_packs::Level;
+use kernel::Beginning;
 use state::{State, Threaded};
 use std::sync::Arc;
 
@@ -52,10 +51,8 @@ pub enum Outcome {
 pub struct PointMachine {
     code: Box<[Threaded]>,
     file: Box<[u32]>,
-    /// Value, ddx and ddy of each scalar that comes out.
-    outputs: Box<[[u32; 3]]>,
-    /// What each of them is, and the shadows that it has.
-    output_types: Box<[(Scalar, Lanes)]>,
+    /// What comes out of a point that has not returned: zeros.
+    nothing: Box<[u32]>,
     /// The globals of a point that waits.
     kept: Box<[u32]>,
     input_words: usize,
@@ -63,6 +60,8 @@ pub struct PointMachine {
     entry: Function,
     /// Where it begins among the loaded instructions; each point begins there, so it is worked out once.
     start: usize,
+    /// The code that it begins with, if there is any.
+    beginning: Option<Beginning>,
     state: State,
 }
 
@@ -107,15 +106,20 @@ impl PointMachine {
         } else {
             (program.functions.len(), 0)
         };
+        let entry = program.functions[program.entry as usize].clone();
+        let start = state::index(entry.start) as usize;
+        let beginning =
+            (kernels.as_ref()).and_then(|kernels| Beginning::of(kernels, start, &entry, &limits));
         PointMachine {
-            outputs: vec![[0; 3]; output_types.len()].into_boxed_slice(),
-            output_types,
+            nothing: vec![0; 3 * output_types.len()].into_boxed_slice(),
             kept: vec![0; program.interface.global_words()].into_boxed_slice(),
             input_words: program.interface.input_words(),
-            start: state::index(program.functions[program.entry as usize].start) as usize,
-            entry: program.functions[program.entry as usize].clone(),
+            start,
+            entry,
+            beginning,
             state: State {
                 code: code.as_ptr(),
+                output_types,
                 lists: program
                     .lists
                     .iter()
@@ -151,30 +155,41 @@ impl PointMachine {
     ///
     /// # Panics
     /// If `globals` or `inputs` have not as many words as the interface asks for.
+    #[inline]
     pub fn run(&mut self, globals: &[u32], inputs: &[u32], host: &mut dyn Host) -> Outcome {
-        assert_eq!(globals.len(), self.kept.len(), "words of the globals");
-        assert_eq!(inputs.len(), self.input_words, "words of the inputs");
+        assert!(globals.len() == self.kept.len(), "words of the globals");
+        assert!(inputs.len() == self.input_words, "words of the inputs");
         if !inputs.is_empty() {
-            self.file[3 * self.outputs.len()..][..inputs.len()].copy_from_slice(inputs);
+            self.file[self.nothing.len()..][..inputs.len()].copy_from_slice(inputs);
         }
+        self.state.forget();
         let mode = FloatMode::enter_for_point();
-        self.lend(globals.as_ptr(), host);
-        let state = &mut self.state;
-        state.steps = state.limits.steps;
-        state.elements = state.limits.array_elements;
-        state.calls.clear();
-        state.saved_top = 0;
-        state.closures.clear();
-        state.waiting = None;
-        if !state.faults.is_empty() {
-            state.faults.clear();
-        }
-        let start = match state.enter(1, self.entry.elements, 1) {
-            Some(kind) => {
-                state.faults.add(kind, self.entry.span);
-                std::ptr::null()
+        let mut left = None;
+        if let Some(beginning) = &self.beginning {
+            // SAFETY: it is of the machine's own program; the globals have the right length.
+            let so = unsafe { beginning.run(self.file.as_mut_ptr(), globals.as_ptr()) };
+            if so.exit == u64::from(FINISHED) {
+                return Outcome::Finished;
             }
-            None => &self.code[self.start],
+            left = Some(so);
+        }
+        self.run_from(left, mode, globals, host)
+    }
+
+    /// Runs a point whose globals these are: from where it left the code that it began with, or from the shader's entry.
+    #[inline(never)]
+    fn run_from(
+        &mut self,
+        left: Option<Left>,
+        mode: FloatMode,
+        globals: &[u32],
+        host: &mut dyn Host,
+    ) -> Outcome {
+        self.lend(globals.as_ptr(), host);
+        let start = match (&self.beginning, left) {
+            // SAFETY: the point left just so.
+            (Some(beginning), Some(left)) => unsafe { beginning.go_on(left, &mut self.state) },
+            _ => self.enter(),
         };
         // SAFETY: the instruction is the program's; the globals have the right length, and are borrowed until this function ends.
         let outcome = unsafe { self.execute(start) };
@@ -183,6 +198,20 @@ impl PointMachine {
             self.kept.copy_from_slice(globals);
         }
         outcome
+    }
+
+    /// Enters the shader: its first instruction, null if a limit is met.
+    fn enter(&mut self) -> *const Threaded {
+        let state = &mut self.state;
+        state.steps = state.limits.steps;
+        state.elements = state.limits.array_elements;
+        match state.enter(1, self.entry.elements, 1) {
+            Some(kind) => {
+                state.faults.add(kind, self.entry.span);
+                std::ptr::null()
+            }
+            None => &self.code[self.start],
+        }
     }
 
     /// Goes on with the point that waits: red, green, blue, alpha of what it asked for. All that follows is as if the host had answered at
@@ -248,16 +277,11 @@ impl PointMachine {
         self.end()
     }
 
-    /// Puts in place what comes out of the point as far as it came.
+    /// Ends an execution: how far the point came.
     fn end(&mut self) -> Outcome {
         let outcome = self.outcome();
-        match outcome {
-            Outcome::Finished => self.give_outputs(),
-            Outcome::Stopped => self.state.closures.clear(),
-            Outcome::Pending => {}
-        }
-        if outcome != Outcome::Finished {
-            self.outputs.fill([0; 3]);
+        if outcome == Outcome::Stopped {
+            self.state.closures.clear();
         }
         outcome
     }
@@ -273,42 +297,24 @@ impl PointMachine {
         }
     }
 
-    fn give_outputs(&mut self) {
-        let resources = self.state.program.interface.resources.len();
-        let (from, _) = self.file.as_chunks::<3>();
-        let scalars = self.output_types.iter().zip(from);
-        for (to, (&(scalar, lanes), from)) in self.outputs.iter_mut().zip(scalars) {
-            let shadow = |direction| {
-                let shadow = f32::from_bits(from[rows::offset(direction)]);
-                match lanes.has(direction) {
-                    true => leaving(read_shadow(shadow)).to_bits(),
-                    false => 0,
-                }
-            };
-            let value = leaving::value(scalar, from[0], &self.state.closures, resources);
-            *to = [value, shadow(Direction::X), shadow(Direction::Y)];
-        }
-    }
-
     /// Bytes that it takes, its own included but not the program's.
     pub fn memory(&self) -> usize {
         // Each field is named, so that none is forgotten.
         let PointMachine {
             code,
             file,
-            outputs,
-            output_types,
+            nothing,
             kept,
             input_words: _,
             entry,
             start: _,
+            beginning: _,
             state,
         } = self;
         size_of::<PointMachine>()
             + size_of_val(&code[..])
             + size_of_val(&file[..])
-            + size_of_val(&outputs[..])
-            + size_of_val(&output_types[..])
+            + size_of_val(&nothing[..])
             + size_of_val(&kept[..])
             + entry.heap()
             + state.memory()
@@ -316,7 +322,11 @@ impl PointMachine {
 
     /// What came out of the last evaluation: value, ddx and ddy for each scalar of the outputs, in order.
     pub fn outputs(&self) -> &[u32] {
-        self.outputs.as_flattened()
+        match self.outcome() {
+            // They stand where the shader had them.
+            Outcome::Finished => &self.file[..self.nothing.len()],
+            Outcome::Stopped | Outcome::Pending => &self.nothing,
+        }
     }
 
     /// What went wrong in the last evaluation.

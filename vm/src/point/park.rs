@@ -113,6 +113,7 @@ impl PointMachine {
         let State {
             program,
             code: _,
+            output_types: _,
             lists: _,
             limits,
             steps,
@@ -154,6 +155,8 @@ impl PointMachine {
         self.state.waiting = None;
         self.state.closures.clear();
         self.state.faults.clear();
+        // Nothing of the point is seen here any more.
+        self.file[..self.nothing.len()].fill(0);
     }
 
     /// Puts a parked point back, as far as it came; one that waits here is given up. The memory remains.

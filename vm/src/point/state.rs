@@ -1,10 +1,15 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
+use super::rows::offset;
 use crate::bytecode::{Bytecode, WORDS};
+use crate::leaving;
 use crate::native::PointKernels;
-use adumbra_ir::host::{ClosureArena, FaultKind, Faults, Host, Limits, is_time_to_ask};
+use adumbra_ir::host::{
+    ClosureArena, FaultKind, Faults, Host, Limits, is_time_to_ask, leaving, read_shadow,
+};
 use adumbra_ir::quad::Awaited;
 use adumbra_ir::span::Span;
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 use std::sync::Arc;
 
 /// A pause is every so many instructions.
@@ -54,6 +59,8 @@ pub(super) struct State {
     pub(super) program: Arc<Bytecode>,
     /// The first instruction.
     pub(super) code: *const Threaded,
+    /// What each scalar that comes out is, and the shadows that it has.
+    pub(super) output_types: Box<[(Scalar, Lanes)]>,
     /// The program's lists, with constants resolved.
     pub(super) lists: Box<[u32]>,
     pub(super) limits: Limits,
@@ -81,11 +88,44 @@ pub(super) struct State {
 impl State {
     /// Bytes of the heap that it holds; the program's are not among them.
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&self.lists[..])
+        size_of_val(&self.output_types[..])
+            + size_of_val(&self.lists[..])
             + self.calls.capacity() * size_of::<Caller>()
             + size_of_val(&self.saved[..])
             + self.closures.memory()
             + self.arguments.capacity() * size_of::<u32>()
+    }
+
+    /// Makes of the outputs' slots what comes out: value, ddx and ddy of each scalar as they leave. The shader has returned.
+    ///
+    /// # Safety
+    /// The file is one of the program's.
+    pub(super) unsafe fn give_outputs(&self, file: *mut u32) {
+        let resources = self.program.interface.resources.len();
+        for (number, &(scalar, lanes)) in self.output_types.iter().enumerate() {
+            // SAFETY: validation checked that the file begins with three slots for each scalar.
+            let words = unsafe { &mut *file.add(3 * number).cast::<[u32; 3]>() };
+            words[0] = leaving::value(scalar, words[0], &self.closures, resources);
+            for direction in Direction::BOTH {
+                let shadow = &mut words[offset(direction)];
+                *shadow = match lanes.has(direction) {
+                    true => leaving(read_shadow(f32::from_bits(*shadow))).to_bits(),
+                    false => 0,
+                };
+            }
+        }
+    }
+
+    /// Forgets the last point, so that nothing of it is seen while the next one runs, or behind it.
+    #[inline(always)]
+    pub(super) fn forget(&mut self) {
+        self.calls.clear();
+        self.saved_top = 0;
+        self.closures.clear();
+        self.waiting = None;
+        if !self.faults.is_empty() {
+            self.faults.clear();
+        }
     }
 
     /// The position in the bytecode of an instruction.
