@@ -47,7 +47,8 @@ fn cycles(code: Code) -> u32 {
         // Taken by nobody.
         Rare => 0,
         Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | Select | IAdd | ISub | Shl | Shr
-        | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax | ShrWide | ShlWide => 1,
+        | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax | ShrWide | ShlWide | Join
+        | Upper => 1,
     }
 }
 

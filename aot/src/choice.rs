@@ -18,6 +18,7 @@ pub(crate) fn branch(tree: &mut Computation, events: &mut Vec<Event>, places: u3
     let count = graph.nodes.len();
     let mut order = Order {
         graph,
+        pairs: graph.pairs(),
         lineage: &tree.lineage,
         uses: uses(tree),
         within: vec![0; count],
@@ -72,6 +73,8 @@ struct Choices {
 struct Order<'g> {
     graph: &'g Graph,
     lineage: &'g Lineage,
+    /// Which nodes may have halves that differ: control does not go by them.
+    pairs: Vec<bool>,
     uses: Vec<u32>,
     /// The number of the innermost arm, or of the whole between two events, that each node is known to be in.
     within: Vec<u32>,
@@ -120,8 +123,8 @@ impl Order<'_> {
     /// The choices among nodes that are worth branches, the last ones first.
     fn choices(&mut self, nodes: &[Id], own: u32) -> Vec<Choices> {
         let is_choice = |&&id: &&Id| {
-            let is_wanted = self.uses[id as usize] > 0;
-            is_wanted && self.graph.node(id).code == Code::Select
+            let (is_wanted, node) = (self.uses[id as usize] > 0, self.graph.node(id));
+            is_wanted && node.code == Code::Select && !self.pairs[node.a as usize]
         };
         let ids = nodes.iter().filter(is_choice);
         let mut by_mask: Vec<(Id, Id)> = ids.map(|&id| (self.graph.node(id).a, id)).collect();
@@ -258,9 +261,9 @@ fn rename(tree: &mut Computation, events: &mut [Event], order: &[Id]) {
                 name(mask);
                 leave
             }
-            Turn::Step(leave) | Turn::Go(leave) => leave,
+            Turn::Step { leave, .. } | Turn::Go(leave) => leave,
         };
-        leave.stores.iter_mut().for_each(|(_, value)| name(value));
+        (leave.stores.iter_mut()).for_each(|put| name(&mut put.value));
     }
     tree.lineage = tree.lineage.reordered(order);
 }
@@ -380,7 +383,7 @@ mod tests {
                         leaves.then(|| place(leave))
                     }
                     (Turn::Go(leave), None) => Some(place(leave)),
-                    (Turn::Come(_) | Turn::Step(_), None) => None,
+                    (Turn::Come(_) | Turn::Step { .. }, None) => None,
                 };
             }
         }
@@ -440,5 +443,34 @@ mod tests {
             }
         }
         assert!(skipped[1] > 2000, "{skipped:?}");
+    }
+
+    #[test]
+    fn control_goes_by_no_mask_of_a_pair() {
+        for is_pair in [false, true] {
+            let mut graph = Graph::default();
+            let [x, y] = [0, 1].map(|slot| graph.push(Code::Slot, slot, 0, 0));
+            let [a, b] = match is_pair {
+                true => [graph.push(Code::Join, x, y, 0), y],
+                false => [x, y],
+            };
+            let mask = graph.push(Code::Lt, a, b, 0);
+            let arm = (0..2 * MIN_ARM).fold(x, |arm, _| graph.push(Code::Mul, arm, y, 0));
+            let value = graph.push(Code::Select, mask, arm, y);
+            let mut lineage = Lineage::default();
+            lineage.begin(0, 0);
+            let mut tree = Computation {
+                stores: vec![Store {
+                    behind: value,
+                    to: To::Word(0),
+                    value,
+                }],
+                graph,
+                lineage,
+            };
+            let mut events = Vec::new();
+            branch(&mut tree, &mut events, 0);
+            assert_eq!(events.is_empty(), is_pair);
+        }
     }
 }

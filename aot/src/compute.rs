@@ -5,6 +5,7 @@
 
 use crate::chain::Chains;
 use crate::graph::{Code, Graph, Id};
+use crate::pair::{both, has_pairs};
 use crate::template::Templates;
 use adumbra_ir::host::CANONICAL_NAN;
 use adumbra_vm::native::{Computed, Home, Question, Stretch, Value, Way, What};
@@ -115,6 +116,8 @@ pub(crate) struct Writer<'s> {
     /// Words that the segment read or wrote.
     pub(crate) touched: Vec<u32>,
     operands: Vec<Id>,
+    /// Whether both shadows of a value are one node.
+    in_pairs: bool,
     lineage: Lineage,
 }
 
@@ -226,7 +229,16 @@ impl<'s> Writer<'s> {
             before: vec![None; homes.len()],
             touched: Vec::new(),
             operands: Vec::new(),
+            in_pairs: false,
             lineage: Lineage::default(),
+        }
+    }
+
+    /// The same of a flow, where both shadows of a value are one node.
+    pub(crate) fn in_pairs(homes: &'s [Home]) -> Writer<'s> {
+        Writer {
+            in_pairs: true,
+            ..Writer::new(homes)
         }
     }
 
@@ -293,46 +305,33 @@ impl<'s> Writer<'s> {
     /// Copies a row.
     pub(crate) fn row(&mut self, row: &Computed, templates: &mut Templates) {
         self.begin(row.position);
+        let in_pairs = self.in_pairs && has_pairs(row);
         self.operands.clear();
         for operand in &row.operands[..row.what.arity()] {
-            for word in words(operand) {
-                let id = self.read(word);
-                self.operands.push(id);
+            let value = self.read(operand.value);
+            self.operands.push(value);
+            match both(operand) {
+                Some(words) if in_pairs => {
+                    let pair = self.read_pair(words);
+                    self.operands.push(pair);
+                }
+                _ => {
+                    for word in operand.shadows.into_iter().flatten() {
+                        let shadow = self.read(word);
+                        self.operands.push(shadow);
+                    }
+                }
             }
         }
-        let results = match row.what {
-            What::Copy => {
-                let [operand, ..] = &row.operands;
-                let mut given = self.operands.drain(..);
-                let value = given.next();
-                let [x, y] = operand
-                    .shadows
-                    .map(|shadow| shadow.and_then(|_| given.next()));
-                drop(given);
-                let zero = self.graph.constant(0);
-                [value, x.or(Some(zero)), y.or(Some(zero))]
-            }
-            What::ReadShadow => {
-                let read = self.read_shadow(self.operands[0]);
-                [Some(read), None, None]
-            }
-            What::Leaving => {
-                let value = self.leaving(self.operands[0]);
-                let mut given = 1..;
-                let [operand, ..] = &row.operands;
-                let [x, y] = operand.shadows.map(|shadow| match shadow {
-                    Some(_) => {
-                        let shadow = self.operands[given.next().expect("it is given")];
-                        let read = self.read_shadow(shadow);
-                        self.leaving(read)
-                    }
-                    None => self.graph.constant(0),
-                });
-                [Some(value), Some(x), Some(y)]
-            }
+        // A pair is one shadow.
+        let shadows = |value: &Value| {
+            let [x, y] = value.shadows.map(|shadow| shadow.is_some());
+            [x, y && !in_pairs]
+        };
+        let [value, x, y] = match row.what {
             What::Row(op) => {
                 let bits = |value: &Value| {
-                    let [x, y] = value.shadows.map(|shadow| u16::from(shadow.is_some()));
+                    let [x, y] = shadows(value).map(u16::from);
                     x | y << 1
                 };
                 let operands = row.operands[..op.arity()].iter().enumerate();
@@ -341,12 +340,42 @@ impl<'s> Writer<'s> {
                 });
                 templates.copy(op, shadows, &self.operands, &mut self.graph)
             }
+            what => self.moved(what, shadows(&row.operands[0])).map(Some),
         };
-        let [value, x, y] = results;
         self.set(row.result.value, value);
-        for (word, id) in row.result.shadows.into_iter().zip([x, y]) {
-            if let Some(word) = word {
-                self.set(word, id);
+        match both(&row.result) {
+            Some(words) if in_pairs => {
+                self.set_pair(words, x.expect("a result with shadows has them"));
+            }
+            _ => {
+                for (word, id) in row.result.shadows.into_iter().zip([x, y]) {
+                    if let Some(word) = word {
+                        self.set(word, id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is no row of the table, of an operand with these shadows: a value and both shadows, zero where the operand has none.
+    fn moved(&mut self, what: What, shadows: [bool; 2]) -> [Id; 3] {
+        let zero = self.graph.constant(0);
+        let mut given = 1..;
+        let mut shadow = |is_given| match is_given {
+            true => self.operands[given.next().expect("there are more")],
+            false => zero,
+        };
+        let [x, y] = shadows.map(&mut shadow);
+        let value = self.operands[0];
+        match what {
+            What::Row(_) | What::Copy => [value, x, y],
+            What::ReadShadow => [self.read_shadow(value), x, y],
+            What::Leaving => {
+                let [x, y] = [x, y].map(|shadow| {
+                    let read = self.read_shadow(shadow);
+                    self.leaving(read)
+                });
+                [self.leaving(value), x, y]
             }
         }
     }

@@ -6,11 +6,15 @@
 use crate::choice::branch;
 use crate::compute::{Accesses, Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id, ONES};
+use crate::pair::Half;
 use crate::template::Templates;
 use adumbra_vm::native::{Branch, Flow, Home, Piece, Then, Way};
 
 /// Nodes from which on a tree ends. Finding places takes time by the values that wait, and only few are worth to be kept from one end of a tree to the other.
 const TREE: usize = 512;
+
+/// Steps that are taken at once, at most: machines have them in their instructions.
+const MAX_STEPS: u32 = 64;
 
 /// Pieces, or the rest of one, as one graph.
 #[derive(Debug)]
@@ -43,8 +47,8 @@ pub(crate) enum Turn {
         is_set: bool,
         leave: Leave,
     },
-    /// It takes a step, or leaves if none is left.
-    Step(Leave),
+    /// It takes so many steps, or leaves if not all of them are left.
+    Step { steps: u32, leave: Leave },
     /// It leaves.
     Go(Leave),
 }
@@ -52,9 +56,16 @@ pub(crate) enum Turn {
 /// How control leaves where it is.
 #[derive(Debug)]
 pub(crate) struct Leave {
-    /// Slots, and what is put there.
-    pub(crate) stores: Vec<(u32, Id)>,
+    pub(crate) stores: Vec<Put>,
     pub(crate) to: Goal,
+}
+
+/// What is put into a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Put {
+    pub(crate) slot: u32,
+    pub(crate) value: Id,
+    pub(crate) half: Half,
 }
 
 /// Where control goes.
@@ -132,7 +143,7 @@ impl<'f> Grower<'f> {
         }
         let mut grower = Grower {
             flow,
-            writer: Writer::new(&flow.words),
+            writer: Writer::in_pairs(&flow.words),
             is_root,
             waiting: Vec::new(),
             is_known: vec![false; count],
@@ -239,8 +250,7 @@ impl<'f> Grower<'f> {
         match then {
             Then::Go(way) => self.go(piece, *way),
             Then::Step { to, out } => {
-                let leave = self.leave(piece, Goal::Exit(*out));
-                self.turn(Turn::Step(leave));
+                self.step(piece, *out);
                 self.go(piece, *to);
             }
             Then::Branch(Branch {
@@ -285,6 +295,21 @@ impl<'f> Grower<'f> {
                 self.go(piece, *next);
             }
         }
+    }
+
+    /// Control takes a step behind a piece. With one before it that nothing happens behind it is taken there: who has not both goes on outside from there.
+    fn step(&mut self, piece: u32, out: u32) {
+        if let Some(Event {
+            turn: Turn::Step { steps, .. },
+            ..
+        }) = self.events.last_mut()
+            && *steps < MAX_STEPS
+        {
+            *steps += 1;
+            return;
+        }
+        let leave = self.leave(piece, Goal::Exit(out));
+        self.turn(Turn::Step { steps: 1, leave });
     }
 
     fn whole(&self, piece: u32) -> Root {
@@ -390,7 +415,8 @@ impl<'f> Grower<'f> {
                 continue;
             };
             if now != before && is_read(word, slot) {
-                stores.push((slot, value));
+                let (value, half) = self.writer.graph.half(value);
+                stores.push(Put { slot, value, half });
                 self.uses.push(Store {
                     behind,
                     to: To::Word(word),
@@ -399,5 +425,78 @@ impl<'f> Grower<'f> {
             }
         }
         Leave { stores, to }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_vm::native::{Entry, Question, Value};
+
+    /// Pieces that take a step each and then go on to the next one; the last one goes out.
+    fn steps(count: u32) -> Flow {
+        let piece = |number: u32| Piece {
+            rows: Vec::new(),
+            then: Then::Step {
+                to: match number + 1 < count {
+                    true => Way::Block(number + 1),
+                    false => Way::Exit(0),
+                },
+                out: number,
+            },
+            position: number,
+        };
+        Flow {
+            words: vec![Home::Slot(0)],
+            pieces: (0..count).map(piece).collect(),
+            live: None,
+            entries: vec![Entry {
+                piece: 0,
+                at: 0,
+                depth: 0,
+            }],
+        }
+    }
+
+    /// The steps that are taken at once, and the exits to where they are taken one by one.
+    fn taken(flow: &Flow) -> Vec<(u32, u32)> {
+        let (trees, _) = trees(flow, &mut Templates::new(false));
+        let events = trees.iter().flat_map(|tree| &tree.events);
+        let steps = events.filter_map(|event| match &event.turn {
+            Turn::Step { steps, leave } => match leave.to {
+                Goal::Exit(exit) => Some((*steps, exit)),
+                Goal::Place(_) => None,
+            },
+            _ => None,
+        });
+        steps.collect()
+    }
+
+    #[test]
+    fn so_many_steps_are_taken_at_once() {
+        for count in [1, 2, MAX_STEPS, MAX_STEPS + 1, 3 * MAX_STEPS + 7] {
+            let taken = taken(&steps(count));
+            let mut first = 0;
+            for (steps, exit) in taken {
+                assert_eq!((steps, exit), (MAX_STEPS.min(count - first), first));
+                first += steps;
+            }
+            assert_eq!(first, count);
+        }
+    }
+
+    #[test]
+    fn steps_behind_a_branch_are_not_taken_in_front_of_it() {
+        let mut flow = steps(6);
+        flow.pieces[2].then = Then::Branch(Branch {
+            question: Question {
+                test: None,
+                operands: [Value::default(); adumbra_ir::ops::MAX_OPERANDS],
+            },
+            when: true,
+            target: Way::Exit(9),
+            next: Way::Block(3),
+        });
+        assert_eq!(taken(&flow), [(2, 0), (3, 3)]);
     }
 }

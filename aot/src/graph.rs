@@ -91,6 +91,10 @@ pub(crate) enum Code {
     ShlWide,
     /// Word `a` of table `b`.
     Lookup,
+    /// The first half of a, and that of b behind it. In flows.
+    Join,
+    /// The second half, twice. In flows.
+    Upper,
     /// Call-out `c` of a and b.
     CallOut,
     /// The result of rare way `c` where mask a is set, else b.
@@ -124,11 +128,11 @@ impl Code {
         match self {
             Const | Plane | Cell | Slot | Global | Param | Active => 0,
             Sqrt | RoundEven | RoundDown | RoundUp | RoundToZero | Truncate | ToI32 | ToU32
-            | FromI32 | ShlBy | ShrBy | SarBy | ShrWide | ShlWide | Lookup => 1,
+            | FromI32 | ShlBy | ShrBy | SarBy | ShrWide | ShlWide | Lookup | Upper => 1,
             MulAdd | NegMulAdd | MulSub | NegMulSub | Select => 3,
             Add | Sub | Mul | Div | Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | IAdd
-            | ISub | IMul | Shl | Shr | Sar | ILt | IEq | IMin | IMax | MulWide | CallOut
-            | Rare => 2,
+            | ISub | IMul | Shl | Shr | Sar | ILt | IEq | IMin | IMax | MulWide | Join
+            | CallOut | Rare => 2,
         }
     }
 
@@ -255,6 +259,14 @@ impl Graph {
             AndNot if self.is(a, 0) => return Ok(b),
             IAdd | ISub if self.is(b, 0) => return Ok(a),
             ShlBy | ShrBy | SarBy if b == 0 => return Ok(a),
+            Shl | Shr | Sar if let Some(by @ 0..32) = self.bits(b) => {
+                let code = match code {
+                    Shl => ShlBy,
+                    Shr => ShrBy,
+                    _ => SarBy,
+                };
+                return Ok(self.push(code, a, by, 0));
+            }
             Select if b == c => return Ok(b),
             Select if let Some(mask) = self.bits(a) => {
                 return Ok(if mask == 0 { c } else { b });
@@ -430,7 +442,7 @@ impl Graph {
             ToU32 => x.to_u32(),
             // Lanes are alike, so pairs of them are as well.
             Const | Plane | Cell | Slot | Global | Param | Active | MulWide | ShrWide | ShlWide
-            | Lookup | CallOut | Rare => return None,
+            | Lookup | Join | Upper | CallOut | Rare => return None,
         })
     }
 

@@ -25,6 +25,7 @@ mod listing;
 mod machine;
 mod memory;
 mod object;
+mod pair;
 mod seen;
 mod symbols;
 mod target;

@@ -1,6 +1,7 @@
 //! What the backends differ in: how their instructions are written, and what their registers are for.
 
 use crate::graph::Code;
+use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
@@ -116,12 +117,15 @@ pub(crate) trait Machine: Sized {
     fn enter_flow(&mut self, size: i32) -> usize;
     /// Ends it by an exit.
     fn leave_flow(&mut self, size: i32, exit: u32);
-    /// To the first lane, and perhaps others.
+    /// To the first lane of each half, and perhaps others.
     fn load_slot(&mut self, to: u8, slot: u32);
     fn load_global(&mut self, to: u8, word: u32);
-    fn store_slot(&mut self, slot: u32, register: u8);
-    /// Takes a step of those that the point has left; jumps if there is none.
-    fn take_step(&mut self, none: DynamicLabel);
+    /// From the first lane of a half.
+    fn store_slot(&mut self, slot: u32, register: u8, half: Half);
+    /// Takes so many steps of those that the point has left; jumps if there were fewer.
+    fn take_steps(&mut self, steps: u32, fewer: DynamicLabel);
+    /// Gives steps back that were taken so.
+    fn give_steps(&mut self, steps: u32);
 
     fn jump(&mut self, to: DynamicLabel);
     /// Jumps if any lane of a mask is set; where one point is at hand, the first one.

@@ -6,6 +6,7 @@ use super::{
 use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE, Written};
+use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
@@ -428,7 +429,14 @@ impl Machine for A64 {
         self.load_word(to, 1, word);
     }
 
-    fn store_slot(&mut self, slot: u32, register: u8) {
+    fn store_slot(&mut self, slot: u32, register: u8, half: Half) {
+        let register = match half {
+            Half::First => register,
+            Half::Second => {
+                dynasm!(self.asm; .arch aarch64; dup V(THIRD).D2, V(register).D[1]);
+                THIRD
+            }
+        };
         if slot > REACH_OF_WORDS {
             self.number(4 * slot);
             dynasm!(self.asm; .arch aarch64; str S(register), [x0, x17]);
@@ -437,15 +445,19 @@ impl Machine for A64 {
         }
     }
 
-    fn take_step(&mut self, none: DynamicLabel) {
-        let some = self.label();
+    fn take_steps(&mut self, steps: u32, fewer: DynamicLabel) {
+        let enough = self.label();
         dynasm!(self.asm
             ; .arch aarch64
-            ; cbnz x2, =>some
-            ; b =>none
-            ; =>some
-            ; sub x2, x2, 1
+            ; subs x2, x2, steps
+            ; b.hs =>enough
+            ; b =>fewer
+            ; =>enough
         );
+    }
+
+    fn give_steps(&mut self, steps: u32) {
+        dynasm!(self.asm; .arch aarch64; add x2, x2, steps);
     }
 
     fn jump(&mut self, to: DynamicLabel) {

@@ -30,6 +30,9 @@ impl A64 {
             Code::ShrBy => dynasm!(asm; .arch aarch64; ushr V(to).S4, V(a).S4, number),
             Code::SarBy => dynasm!(asm; .arch aarch64; sshr V(to).S4, V(a).S4, number),
             Code::ShrWide => dynasm!(asm; .arch aarch64; ushr V(to).D2, V(a).D2, 32),
+            Code::Upper => {
+                dynasm!(asm; .arch aarch64; zip2 V(to).D2, V(a).D2, V(a).D2);
+            }
             Code::ShlWide => dynasm!(asm; .arch aarch64; shl V(to).D2, V(a).D2, 32),
             _ => unreachable!(
                 "the others have no such number of operands, or are for other machines"
@@ -79,6 +82,7 @@ impl A64 {
             Add => fadd a b S4;
             Sub => fsub a b S4;
             Mul => fmul a b S4;
+            Join => zip1 a b D2;
             Div => fdiv a b S4;
             Lt => fcmgt b a S4;
             Le => fcmge b a S4;

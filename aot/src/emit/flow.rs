@@ -1,9 +1,9 @@
-//! Flows: the code of one point, which works on its register file. One vector is at hand, whose first lane holds the point's word; what the
-//! others hold is nobody's.
+//! Flows: the code of one point, which works on its register file. One vector is at hand. The first lane of each of its halves holds the point's word, or one of its
+//! shadows ([`crate::pair`]); what the others hold is nobody's.
 
 use super::kernel::Frame;
 use super::{Body, Emitter};
-use crate::flow::{Event, Goal, Leave, Tree, Turn};
+use crate::flow::{Event, Goal, Leave, Put, Tree, Turn};
 use crate::graph::Id;
 use crate::listing::{Extent, Part};
 use crate::machine::Machine;
@@ -18,8 +18,15 @@ struct Goals<'f> {
     size: i32,
 }
 
-/// A way out that is written behind the tree: where it begins, how control leaves by it, and the instruction of the bytecode that it is for.
-type WayOut<'t> = (DynamicLabel, &'t Leave, u32);
+/// A way out that is written behind the tree.
+struct WayOut<'t> {
+    begin: DynamicLabel,
+    /// Steps that were taken before it was found that there are not so many.
+    steps: u32,
+    leave: &'t Leave,
+    /// The instruction of the bytecode that it is for.
+    position: u32,
+}
 
 impl<M: Machine> Emitter<M> {
     /// Writes a flow; says where each of its entries is. Nothing if its frame would be too large.
@@ -89,10 +96,13 @@ impl<M: Machine> Emitter<M> {
                 self.event(event, body, goals, &mut aside);
             }
         }
-        for (label, leave, position) in aside {
-            self.part(Part::Leave(position));
-            self.machine.bind(label);
-            self.leave(leave, body, goals);
+        for way in aside {
+            self.part(Part::Leave(way.position));
+            self.machine.bind(way.begin);
+            if way.steps > 0 {
+                self.machine.give_steps(way.steps);
+            }
+            self.leave(way.leave, body, goals);
         }
         self.asides(body);
     }
@@ -120,10 +130,16 @@ impl<M: Machine> Emitter<M> {
                     false => self.machine.jump_if_none(mask, to),
                 }
             }
-            Turn::Step(leave) => {
+            Turn::Step { steps, leave } => {
                 self.part(Part::Step(position));
-                let to = self.way_out(leave, goals, position, aside);
-                self.machine.take_step(to);
+                let begin = self.machine.label();
+                self.machine.take_steps(*steps, begin);
+                aside.push(WayOut {
+                    begin,
+                    steps: *steps,
+                    leave,
+                    position,
+                });
             }
             Turn::Go(leave) => {
                 self.part(Part::Leave(position));
@@ -143,18 +159,23 @@ impl<M: Machine> Emitter<M> {
         match leave.to {
             Goal::Place(place) if leave.stores.is_empty() => goals.places[place as usize],
             _ => {
-                let label = self.machine.label();
-                aside.push((label, leave, position));
-                label
+                let begin = self.machine.label();
+                aside.push(WayOut {
+                    begin,
+                    steps: 0,
+                    leave,
+                    position,
+                });
+                begin
             }
         }
     }
 
     fn leave(&mut self, leave: &Leave, body: &Body<'_>, goals: &Goals<'_>) {
-        for &(slot, value) in &leave.stores {
+        for &Put { slot, value, half } in &leave.stores {
             let value = self.operand(body, value, 0);
             let register = self.machine.register(value, M::SCRATCH[0]);
-            self.machine.store_slot(slot, register);
+            self.machine.store_slot(slot, register, half);
         }
         match leave.to {
             Goal::Place(place) => self.machine.jump(goals.places[place as usize]),

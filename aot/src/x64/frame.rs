@@ -4,6 +4,7 @@ use super::{Operand, REGISTERS, SCRATCH, Vectors, WHOLE, vex};
 use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE, Written};
+use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
@@ -323,12 +324,22 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rsi + 4 * word as i32]);
     }
 
-    fn store_slot(&mut self, slot: u32, register: u8) {
-        dynasm!(self.asm; .arch x64; vmovss DWORD [rdi + 4 * slot as i32], Rx(register));
+    fn store_slot(&mut self, slot: u32, register: u8, half: Half) {
+        let at = 4 * slot as i32;
+        match half {
+            Half::First => dynasm!(self.asm; .arch x64; vmovss DWORD [rdi + at], Rx(register)),
+            Half::Second => {
+                dynasm!(self.asm; .arch x64; vextractps DWORD [rdi + at], Rx(register), 2);
+            }
+        }
     }
 
-    fn take_step(&mut self, none: DynamicLabel) {
-        dynasm!(self.asm; .arch x64; test rdx, rdx; jz =>none; dec rdx);
+    fn take_steps(&mut self, steps: u32, fewer: DynamicLabel) {
+        dynasm!(self.asm; .arch x64; sub rdx, steps as i32; jb =>fewer);
+    }
+
+    fn give_steps(&mut self, steps: u32) {
+        dynasm!(self.asm; .arch x64; add rdx, steps as i32);
     }
 
     fn jump(&mut self, to: DynamicLabel) {

@@ -1,4 +1,4 @@
-//! Code for x86-64 with AVX2 and FMA: eight points a vector, or one point in the first lane of half a one. Its instructions take no less time, but the upper halves of
+//! Code for x86-64 with AVX2 and FMA: eight points a vector, or one point in half a one. Its instructions take no less time, but the upper halves of
 //! registers may sleep, and divisions and roots make way sooner.
 //!
 //! A kernel is called as [`Kernel`](adumbra_vm::native::Kernel) says, by the System V convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx` the bytes of a

@@ -61,6 +61,10 @@ impl<const LANES: usize> Vectors<LANES> {
             Code::SarBy => (vex::SHIFT.with(by), RIGHT_SIGNED),
             Code::ShlWide => (vex::SHIFT_WIDE.with(32), LEFT),
             Code::ShrWide => (vex::SHIFT_WIDE.with(32), RIGHT),
+            Code::Upper => {
+                let a = self.register(a, first);
+                return self.of_three(vex::UPPER, to, a, Operand::Register(a));
+            }
             _ => unreachable!("the others have no such number of operands"),
         };
         let a = self.register(a, first);
@@ -85,7 +89,7 @@ impl<const LANES: usize> Vectors<LANES> {
             Code::AndNot => vex::AND_NOT,
             Code::IAdd => vex::I_ADD,
             Code::ISub => vex::I_SUB,
-            // Where the first lane alone counts, its product with the upper half takes half the time, and lanes behind may be anything.
+            // Where the first lane of each half alone counts, products of twice the width take half the time, and the lanes behind may be anything.
             Code::IMul if LANES != WHOLE => vex::MUL_WIDE,
             Code::IMul => vex::I_MUL,
             Code::Shl => vex::SHL,
@@ -96,6 +100,7 @@ impl<const LANES: usize> Vectors<LANES> {
             Code::IMin => vex::I_MIN,
             Code::IMax => vex::I_MAX,
             Code::MulWide => vex::MUL_WIDE,
+            Code::Join => vex::JOIN,
             _ => unreachable!("the others have no such number of operands"),
         };
         // a < b is b > a.

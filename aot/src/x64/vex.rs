@@ -58,6 +58,9 @@ instructions! {
     STORE = NONE M0F 0x11;
     SIGNS = NONE M0F 0x50;
     SHUFFLE = NONE M0F 0xc6;
+    // Of halves: the first of either operand, or the second of the last one behind that of the first.
+    JOIN = NONE M0F 0x16;
+    UPPER = NONE M0F 0x12;
     TEST = P66 M0F38 0x17;
     PERMUTE = P66 M0F38 0x36;
     BLEND = P66 M0F3A 0x4a;

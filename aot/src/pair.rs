@@ -1,0 +1,208 @@
+//! Both shadows of a value in one vector, where one point is at hand: the one along x in the first half, the one along y in the second. Tangents are computed once for both, by the rows'
+//! own rule for one shadow.
+//!
+//! Whatever else a flow computes is the same in both halves, so that it may stand beside either shadow. Masks of pairs decide on each half; control goes by none of them.
+
+use crate::compute::Writer;
+use crate::graph::{Code, Graph, Id};
+use adumbra_vm::native::{Computed, Value};
+
+/// A half of a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    First,
+    Second,
+}
+
+/// The words of both shadows.
+pub(crate) fn both(value: &Value) -> Option<[u32; 2]> {
+    match value.shadows {
+        [Some(x), Some(y)] => Some([x, y]),
+        _ => None,
+    }
+}
+
+/// Whether all values of a row that have shadows have both.
+pub(crate) fn has_pairs(row: &Computed) -> bool {
+    let has_none = |value: &Value| value.shadows == [None; 2];
+    let mut operands = row.operands[..row.what.arity()].iter();
+    both(&row.result).is_some() && operands.all(|value| both(value).is_some() || has_none(value))
+}
+
+impl Graph {
+    /// The first half of one node, and that of another one behind it.
+    fn join(&mut self, x: Id, y: Id) -> Id {
+        let x = self.first_half(x);
+        let upper = self.node(y);
+        if upper.code == Code::Upper && self.first_half(upper.a) == x {
+            return upper.a;
+        }
+        let y = self.first_half(y);
+        match self.node(y).code {
+            Code::Const if x == y => x,
+            _ => self.push(Code::Join, x, y, 0),
+        }
+    }
+
+    /// The second half of a node, twice.
+    fn upper(&mut self, pair: Id) -> Id {
+        let node = self.node(pair);
+        match node.code {
+            Code::Const => pair,
+            Code::Join => self.join(node.b, node.b),
+            _ => self.push(Code::Upper, pair, 0, 0),
+        }
+    }
+
+    /// A node that has the same first half, and may be there already.
+    fn first_half(&self, id: Id) -> Id {
+        let node = self.node(id);
+        match node.code {
+            Code::Join => node.a,
+            _ => id,
+        }
+    }
+
+    /// The node whose first half, or second one, a node's first half is.
+    pub(crate) fn half(&self, id: Id) -> (Id, Half) {
+        let node = self.node(id);
+        match node.code {
+            Code::Upper => (node.a, Half::Second),
+            _ => (self.first_half(id), Half::First),
+        }
+    }
+
+    /// Which nodes may have halves that differ.
+    pub(crate) fn pairs(&self) -> Vec<bool> {
+        let mut pairs = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let mut is_pair = node.code == Code::Join;
+            node.each_operand(|operand| is_pair |= pairs[operand as usize]);
+            pairs.push(is_pair && node.code != Code::Upper);
+        }
+        pairs
+    }
+}
+
+impl Writer<'_> {
+    /// The node of both shadows that these words hold.
+    pub(crate) fn read_pair(&mut self, words: [u32; 2]) -> Id {
+        let [x, y] = words.map(|word| self.read(word));
+        self.graph.join(x, y)
+    }
+
+    /// From now on words hold the halves of a node.
+    pub(crate) fn set_pair(&mut self, [x, y]: [u32; 2], pair: Id) {
+        let first = self.graph.join(pair, pair);
+        let second = self.graph.upper(pair);
+        self.set(x, Some(first));
+        self.set(y, Some(second));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::Templates;
+    use adumbra_ir::ops::Op;
+    use adumbra_vm::native::{Home, What};
+
+    /// A writer on so many slots.
+    fn on_slots<T>(count: u32, write: impl FnOnce(&mut Writer<'_>) -> T) -> T {
+        let homes: Vec<Home> = (0..count).map(Home::Slot).collect();
+        write(&mut Writer::in_pairs(&homes))
+    }
+
+    #[test]
+    fn what_is_put_in_as_a_pair_comes_out_as_it() {
+        on_slots(6, |writer| {
+            let [a, b] = [[0, 1], [2, 3]].map(|words| writer.read_pair(words));
+            let sum = writer.graph.push(Code::Add, a, b, 0);
+            let zero = writer.graph.constant(0);
+            for pair in [a, b, sum, zero] {
+                writer.set_pair([4, 5], pair);
+                assert_eq!(writer.read_pair([4, 5]), pair);
+                let halves = [4, 5].map(|word| {
+                    let node = writer.read(word);
+                    writer.graph.half(node)
+                });
+                let [(first, _), (second, half)] = halves;
+                assert_eq!(first, writer.graph.first_half(pair));
+                match writer.graph.node(pair) {
+                    own if own.code == Code::Join => {
+                        assert_eq!((second, half), (own.b, Half::First))
+                    }
+                    own if own.code == Code::Const => {
+                        assert_eq!((second, half), (pair, Half::First))
+                    }
+                    _ => assert_eq!((second, half), (pair, Half::Second)),
+                }
+            }
+            // The halves of two, the other way round.
+            writer.set_pair([4, 5], sum);
+            let turned = writer.read_pair([5, 4]);
+            assert_ne!(turned, sum);
+            writer.set_pair([0, 1], turned);
+            let again = writer.read_pair([1, 0]);
+            let own = writer.graph.node(again);
+            let halves = [own.a, own.b].map(|half| writer.graph.half(half));
+            assert_eq!(halves, [(sum, Half::First), (sum, Half::Second)]);
+        });
+    }
+
+    #[test]
+    fn rows_do_the_same_with_both_halves() {
+        let mut pairs = 0;
+        for &op in Op::ALL.iter().filter(|op| op.info().differentiable()) {
+            let value = |number: u32| Value {
+                value: 3 * number,
+                shadows: [1, 2].map(|behind| Some(3 * number + behind)),
+            };
+            let arity = op.arity() as u32;
+            let mut row = Computed {
+                what: What::Row(op),
+                result: value(arity),
+                operands: Default::default(),
+                position: 0,
+            };
+            for (operand, number) in row.operands.iter_mut().zip(0..arity) {
+                *operand = value(number);
+            }
+            let mut templates = Templates::new(false);
+            on_slots(3 * arity + 3, |writer| {
+                writer.row(&row, &mut templates);
+                let graph = &writer.graph;
+                let is_pair = graph.pairs();
+                for (node, _) in graph.nodes.iter().zip(&is_pair).filter(|(_, is)| **is) {
+                    pairs += 1;
+                    // Of words that stand alone in their lanes.
+                    let is_each = matches!(
+                        node.code,
+                        Code::Join
+                            | Code::Add
+                            | Code::Sub
+                            | Code::Mul
+                            | Code::Div
+                            | Code::MulAdd
+                            | Code::NegMulAdd
+                            | Code::MulSub
+                            | Code::NegMulSub
+                            | Code::Eq
+                            | Code::And
+                            | Code::AndNot
+                            | Code::Xor
+                            | Code::Select
+                    );
+                    assert!(is_each, "{op:?}: {node:?}");
+                }
+                for node in graph.nodes.iter().filter(|node| node.code == Code::Rare) {
+                    let mut operands = Vec::new();
+                    graph.each_operand(*node, |id| operands.push(id));
+                    let of_pairs = operands.iter().any(|&id| is_pair[id as usize]);
+                    assert!(!of_pairs, "{op:?} takes a rare way by its shadows");
+                }
+            });
+        }
+        assert!(pairs > 300, "{pairs}");
+    }
+}
