@@ -268,7 +268,11 @@ mod tests {
             let mask = graph.push(Code::Lt, last, plane, 0);
             let usual = graph.push(Code::Sqrt, plane, 0, 0);
             let inputs = vec![plane, last, planes[(i * 5 + 1) % planes.len()]];
-            graph.detours.push(Detour { routine: 0, inputs });
+            graph.detours.push(Detour {
+                is_set: true,
+                routine: 0,
+                inputs,
+            });
             last = graph.push(Code::Rare, mask, usual, graph.detours.len() as Id - 1);
         }
         let swapped = planes

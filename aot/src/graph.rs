@@ -97,7 +97,7 @@ pub(crate) enum Code {
     Upper,
     /// Call-out `c` of a and b.
     CallOut,
-    /// The result of rare way `c` where mask a is set, else b.
+    /// The result of rare way `c` where mask a is what takes it, else b.
     Rare,
 }
 
@@ -113,6 +113,8 @@ pub(crate) struct Node {
 /// A rare way as it is taken: the routine, and what it is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Detour {
+    /// What the mask is in lanes that take it.
+    pub(crate) is_set: bool,
     pub(crate) routine: u32,
     pub(crate) inputs: Vec<Id>,
 }
@@ -235,7 +237,7 @@ impl Graph {
     }
 
     /// What this is the negation of, if it is one: as a float (the sign changed) or as a mask (all bits).
-    fn flipped(&self, id: Id, by: u32) -> Option<Id> {
+    pub(crate) fn flipped(&self, id: Id, by: u32) -> Option<Id> {
         let node = self.node(id);
         (node.code == Code::Xor && self.is(node.b, by)).then_some(node.a)
     }

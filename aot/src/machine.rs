@@ -122,6 +122,7 @@ pub(crate) trait Machine: Sized {
     fn load_global(&mut self, to: u8, word: u32);
     /// From the first lane of a half.
     fn store_slot(&mut self, slot: u32, register: u8, half: Half);
+    fn fill_slot(&mut self, slot: u32, bits: u32);
     /// Takes so many steps of those that the point has left; jumps if there were fewer.
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel);
     /// Gives steps back that were taken so.
@@ -130,6 +131,8 @@ pub(crate) trait Machine: Sized {
     fn jump(&mut self, to: DynamicLabel);
     /// Jumps if any lane of a mask is set; where one point is at hand, the first one.
     fn jump_if_any(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
+    /// Jumps if any is not.
+    fn jump_unless_all(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
     /// Jumps if none is.
     fn jump_if_none(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
     fn call(&mut self, routine: DynamicLabel);

@@ -1,7 +1,7 @@
 //! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`Floats`] or [`Words`], and copied to
 //! wherever the row occurs, in whatever program. Its rare ways become routines, which all copies in a program's code share.
 
-use crate::graph::{Code, Detour, Graph, Id, Node};
+use crate::graph::{Code, Detour, Graph, Id, Node, ONES};
 use crate::lane::{Floats, Pad, Rare, Words};
 use adumbra_ir::ops::field::{Lane, Word};
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
@@ -251,7 +251,16 @@ impl Templates {
                             .iter()
                             .map(|&id| numbers[id as usize])
                             .collect();
-                        to.detours.push(Detour { routine, inputs });
+                        // Mostly it is known where the usual result holds.
+                        let (mask, is_set) = match to.flipped(mask, ONES) {
+                            Some(inverse) => (inverse, false),
+                            None => (mask, true),
+                        };
+                        to.detours.push(Detour {
+                            is_set,
+                            routine,
+                            inputs,
+                        });
                         to.push(Code::Rare, mask, fast, to.detours.len() as u32 - 1)
                     }
                 }

@@ -158,18 +158,21 @@ pub trait PointGlobals {
 ///
 /// # Panics
 /// If they are laid out otherwise.
+#[inline]
 pub(crate) fn words_of<'g, G: PointGlobals>(globals: &'g G, layout: &GlobalsLayout) -> &'g [u32] {
     let words = globals.words_as(layout);
     words.expect("the globals are laid out as the program's")
 }
 
 impl PointGlobals for Globals {
+    #[inline]
     fn words_as(&self, layout: &GlobalsLayout) -> Option<&[u32]> {
         (self.layout() == layout).then(|| self.words())
     }
 }
 
 impl<S: ShaderGlobals> PointGlobals for S {
+    #[inline]
     fn words_as(&self, layout: &GlobalsLayout) -> Option<&[u32]> {
         if !layout.is_of::<S>() {
             return None;
@@ -179,6 +182,7 @@ impl<S: ShaderGlobals> PointGlobals for S {
 }
 
 /// The struct's memory, if it is what it says.
+#[inline]
 fn words<S: ShaderGlobals>(globals: &S) -> Option<&[u32]> {
     let mut reading = Reading {
         globals,

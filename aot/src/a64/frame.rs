@@ -445,6 +445,20 @@ impl Machine for A64 {
         }
     }
 
+    fn fill_slot(&mut self, slot: u32, bits: u32) {
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; movz w16, bits & 0xffff
+            ; movk w16, bits >> 16, lsl 16
+        );
+        if slot > REACH_OF_WORDS {
+            self.number(4 * slot);
+            dynasm!(self.asm; .arch aarch64; str w16, [x0, x17]);
+        } else {
+            dynasm!(self.asm; .arch aarch64; str w16, [x0, 4 * slot]);
+        }
+    }
+
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel) {
         let enough = self.label();
         dynasm!(self.asm
@@ -472,6 +486,18 @@ impl Machine for A64 {
             ; cbz x17, =>none
             ; b =>to
             ; =>none
+        );
+    }
+
+    fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
+        self.bits_of(mask);
+        let all = self.label();
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; cmn x17, 1
+            ; b.eq =>all
+            ; b =>to
+            ; =>all
         );
     }
 

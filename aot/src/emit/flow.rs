@@ -4,7 +4,7 @@
 use super::kernel::Frame;
 use super::{Body, Emitter};
 use crate::flow::{Event, Goal, Leave, Put, Tree, Turn};
-use crate::graph::Id;
+use crate::graph::{Code, Id};
 use crate::listing::{Extent, Part};
 use crate::machine::Machine;
 use crate::template::Templates;
@@ -173,6 +173,11 @@ impl<M: Machine> Emitter<M> {
 
     fn leave(&mut self, leave: &Leave, body: &Body<'_>, goals: &Goals<'_>) {
         for &Put { slot, value, half } in &leave.stores {
+            let node = body.graph.node(value);
+            if node.code == Code::Const {
+                self.machine.fill_slot(slot, node.a);
+                continue;
+            }
             let value = self.operand(body, value, 0);
             let register = self.machine.register(value, M::SCRATCH[0]);
             self.machine.store_slot(slot, register, half);

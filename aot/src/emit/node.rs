@@ -88,7 +88,10 @@ impl<M: Machine> Emitter<M> {
         self.machine.load(to, fast);
         let mask = self.operand(body, node.a, vector);
         let (begin, back) = (self.machine.label(), self.machine.label());
-        self.machine.jump_if_any(mask, begin);
+        match body.graph.detours[node.c as usize].is_set {
+            true => self.machine.jump_if_any(mask, begin),
+            false => self.machine.jump_unless_all(mask, begin),
+        }
         self.machine.bind(back);
         body.asides.push(Aside {
             node: id,
@@ -133,7 +136,11 @@ impl<M: Machine> Emitter<M> {
             };
             let mask = self.operand(body, node.a, vector);
             let rare = Operand::Frame(body.params);
-            self.machine.three(Code::Select, to, mask, rare, usual);
+            let (set, unset) = match way.is_set {
+                true => (rare, usual),
+                false => (usual, rare),
+            };
+            self.machine.three(Code::Select, to, mask, set, unset);
             self.machine.jump(back);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Operand, REGISTERS, SCRATCH, Vectors, WHOLE, vex};
 use crate::assembler::Assembler;
-use crate::graph::Code;
+use crate::graph::{Code, ONES};
 use crate::machine::{Machine, PAGE, Written};
 use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
@@ -334,6 +334,10 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         }
     }
 
+    fn fill_slot(&mut self, slot: u32, bits: u32) {
+        dynasm!(self.asm; .arch x64; mov DWORD [rdi + 4 * slot as i32], bits as i32);
+    }
+
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel) {
         dynasm!(self.asm; .arch x64; sub rdx, steps as i32; jb =>fewer);
     }
@@ -349,6 +353,18 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
         self.test(mask);
         dynasm!(self.asm; .arch x64; jnz =>to);
+    }
+
+    fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
+        if LANES == WHOLE {
+            let mask = self.register(mask, SCRATCH[1]);
+            let ones = Operand::Constant(self.constant(ONES));
+            // Carries if the mask lacks nothing of what it is held against.
+            self.of_two(vex::TEST, mask, ones);
+            dynasm!(self.asm; .arch x64; jnc =>to);
+        } else {
+            self.jump_if_none(mask, to);
+        }
     }
 
     fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {

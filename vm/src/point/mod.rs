@@ -163,6 +163,7 @@ impl PointMachine {
             self.file[self.nothing.len()..][..inputs.len()].copy_from_slice(inputs);
         }
         self.state.forget();
+        self.lend(globals.as_ptr(), host);
         let mode = FloatMode::enter_for_point();
         let mut left = None;
         if let Some(beginning) = &self.beginning {
@@ -173,28 +174,30 @@ impl PointMachine {
             }
             left = Some(so);
         }
-        self.run_from(left, mode, globals, host)
+        // SAFETY: globals and host are lent, and borrowed until this function ends; the globals have the right length.
+        unsafe { self.run_from(left, mode) }
     }
 
-    /// Runs a point whose globals these are: from where it left the code that it began with, or from the shader's entry.
+    /// Runs the point from where it left the code that it began with, or from the shader's entry.
+    ///
+    /// # Safety
+    /// Globals and host are lent, the globals as many words as the interface asks for.
     #[inline(never)]
-    fn run_from(
-        &mut self,
-        left: Option<Left>,
-        mode: FloatMode,
-        globals: &[u32],
-        host: &mut dyn Host,
-    ) -> Outcome {
-        self.lend(globals.as_ptr(), host);
+    unsafe fn run_from(&mut self, left: Option<Left>, mode: FloatMode) -> Outcome {
+        self.state.calls.clear();
+        self.state.saved_top = 0;
         let start = match (&self.beginning, left) {
             // SAFETY: the point left just so.
             (Some(beginning), Some(left)) => unsafe { beginning.go_on(left, &mut self.state) },
             _ => self.enter(),
         };
-        // SAFETY: the instruction is the program's; the globals have the right length, and are borrowed until this function ends.
+        // SAFETY: the instruction is the program's; the rest is asked of the caller.
         let outcome = unsafe { self.execute(start) };
         drop(mode);
         if outcome == Outcome::Pending {
+            // SAFETY: asked of the caller.
+            let globals =
+                unsafe { std::slice::from_raw_parts(self.state.globals, self.kept.len()) };
             self.kept.copy_from_slice(globals);
         }
         outcome
@@ -256,6 +259,7 @@ impl PointMachine {
     }
 
     /// Lets routines reach the host and the globals, for the one execution that follows: who calls this borrows both until that ends.
+    #[inline(always)]
     fn lend(&mut self, globals: *const u32, host: &mut dyn Host) {
         self.state.globals = globals;
         // SAFETY: only the lifetime changes; all that call this borrow the host, and end with the execution.

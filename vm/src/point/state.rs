@@ -116,11 +116,9 @@ impl State {
         }
     }
 
-    /// Forgets the last point, so that nothing of it is seen while the next one runs, or behind it.
+    /// Forgets what could be seen of the last point.
     #[inline(always)]
     pub(super) fn forget(&mut self) {
-        self.calls.clear();
-        self.saved_top = 0;
         self.closures.clear();
         self.waiting = None;
         if !self.faults.is_empty() {
