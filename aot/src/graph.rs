@@ -258,7 +258,16 @@ impl Graph {
                 return Ok(if code == And { b } else { a });
             }
             Xor if let Some(inner) = self.both_flips(a, b) => return Ok(inner),
+            And if let Some(inverse) = self.flipped(a, ONES) => {
+                return Ok(self.push(AndNot, inverse, b, 0));
+            }
+            And if let Some(inverse) = self.flipped(b, ONES) => {
+                return Ok(self.push(AndNot, inverse, a, 0));
+            }
             AndNot if self.is(a, 0) => return Ok(b),
+            AndNot if let Some(inverse) = self.flipped(a, ONES) => {
+                return Ok(self.push(And, inverse, b, 0));
+            }
             IAdd | ISub if self.is(b, 0) => return Ok(a),
             ShlBy | ShrBy | SarBy if b == 0 => return Ok(a),
             Shl | Shr | Sar if let Some(by @ 0..32) = self.bits(b) => {
@@ -299,7 +308,13 @@ impl Graph {
             }
             IEq if self.is(b, 0) => {
                 let one = self.node(a);
-                if one.code == And && self.is(one.b, 1) && self.is_mask[one.a as usize] {
+                let is_truth = matches!(one.code, And | AndNot)
+                    && self.is(one.b, 1)
+                    && self.is_mask[one.a as usize];
+                if is_truth && one.code == AndNot {
+                    return Ok(one.a);
+                }
+                if is_truth {
                     let ones = self.constant(ONES);
                     return Ok(self.push(Xor, one.a, ones, 0));
                 }

@@ -138,6 +138,11 @@ impl<const LANES: usize> Vectors<LANES> {
                 return;
             }
         }
+        // What is in memory is moved to where the result will be.
+        let (a, b) = match (a, b) {
+            (Operand::Register(_), Operand::Frame(_) | Operand::Constant(_)) if !is(a) => (b, a),
+            _ => (a, b),
+        };
         let b = self.register(b, second);
         self.move_to(to, a);
         // to = b·to + c
