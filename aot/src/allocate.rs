@@ -17,9 +17,9 @@ pub(crate) enum Place {
 }
 
 /// The places of all values.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Places {
-    pub(crate) of: Vec<Place>,
+    of: Vec<Place>,
     pub(crate) flight: usize,
     /// Slots of the frame.
     pub(crate) slots: u32,
@@ -37,103 +37,52 @@ impl Places {
     pub(crate) fn has(&self, id: Id) -> bool {
         self.at(id, 0) != Place::Nowhere
     }
-
-    /// Finds places for the nodes that somebody wants, given so many registers. Stores stand in the order in which they are done.
-    pub(crate) fn find(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
-        let last = last_uses(graph, stores);
-        let mut finder = Finder {
-            free: (0..registers).rev().collect(),
-            free_slots: Vec::new(),
-            held: vec![0; registers as usize],
-            until: vec![0; registers as usize],
-            last,
-            places: Places {
-                of: vec![Place::Nowhere; graph.nodes.len() * flight],
-                flight,
-                slots: 0,
-                registers: 0,
-            },
-        };
-        let mut stores = stores;
-        // Operands that nobody wants behind the node.
-        let mut ends: Vec<Id> = Vec::new();
-        for (id, &node) in (0..).zip(&graph.nodes) {
-            let here = stores.iter().take_while(|store| store.behind == id);
-            let (here, later) = stores.split_at(here.count());
-            stores = later;
-            if finder.last[id as usize] != NEVER {
-                graph.each_operand(node, |operand| {
-                    // What is stored behind the node outlives it.
-                    let is_stored = here.iter().any(|store| store.value == operand);
-                    if !is_stored && finder.ends(operand, id) {
-                        ends.push(operand);
-                    }
-                });
-                // A result that is written before all operands were read stands apart from them.
-                let is_apart = node.code == Code::Rare;
-                let is_placed = !node.code.is_fixed();
-                for vector in 0..flight {
-                    if is_apart {
-                        finder.place(id, vector);
-                    }
-                    ends.iter().for_each(|&end| finder.free(end, vector, id));
-                    if is_placed && !is_apart {
-                        finder.place(id, vector);
-                    }
-                }
-                ends.clear();
-            }
-            for store in here {
-                if finder.ends(store.value, id) {
-                    (0..flight).for_each(|vector| finder.free(store.value, vector, id));
-                }
-            }
-        }
-        finder.places
-    }
 }
 
 /// When a node is wanted last that nobody wants, or nobody any more.
 const NEVER: Id = Id::MAX;
 
-/// For each node the last one that wants it, or behind which it is stored. Only what is wanted itself wants others.
-fn last_uses(graph: &Graph, stores: &[Store]) -> Vec<Id> {
-    let mut last = vec![NEVER; graph.nodes.len()];
-    // Backwards, so that the first use that is met is the last one.
-    let mut stores = stores.iter().rev().peekable();
-    for (id, &node) in (0..last.len() as Id).zip(&graph.nodes).rev() {
-        while let Some(store) = stores.next_if(|store| store.behind == id) {
-            meet(&mut last, store.value, id);
-        }
-        if last[id as usize] != NEVER {
-            graph.each_operand(node, |operand| meet(&mut last, operand, id));
-        }
-    }
-    last
-}
-
-/// A node is wanted there.
-fn meet(last: &mut [Id], node: Id, at: Id) {
-    let last = &mut last[node as usize];
-    if *last == NEVER {
-        *last = at;
-    }
-}
-
-struct Finder {
-    free: Vec<u8>,
-    /// Slots that are free, each with the node behind which it is.
-    free_slots: Vec<(u16, Id)>,
-    /// What each register holds, an index among the places; or held before it was free.
-    held: Vec<usize>,
-    /// When that is wanted last.
-    until: Vec<Id>,
+/// Until when nodes are wanted. Only what is wanted itself wants others.
+#[derive(Debug, Default)]
+struct Uses {
+    /// For each node the last one that wants it, or behind which it is stored.
     last: Vec<Id>,
-    places: Places,
+    /// Nodes that nobody wants behind one that reads them, and that are not stored there: those that the last node reads first.
+    read: Vec<Id>,
+    /// Where those that each node reads begin; they end where those of the wanted node before it begin.
+    starts: Vec<usize>,
 }
 
-impl Finder {
-    /// Whether nobody wants a value behind this node. It is said once.
+impl Uses {
+    /// Finds those of a graph's nodes.
+    fn find(&mut self, graph: &Graph, mut stores: &[Store]) {
+        let Uses { last, read, starts } = self;
+        last.clear();
+        last.resize(graph.nodes.len(), NEVER);
+        // Nobody foresees which use is the last one, so no branch is taken for it: what is read is written down in any case, and stays if it is.
+        read.resize(graph.nodes.len() + 1, NEVER);
+        starts.resize(graph.nodes.len(), 0);
+        let mut count = 0;
+        // Backwards, so that the first use that is met is the last one.
+        for (id, &node) in (0..last.len() as Id).zip(&graph.nodes).rev() {
+            while let [before @ .., store] = stores
+                && store.behind == id
+            {
+                meet(last, store.value, id);
+                stores = before;
+            }
+            if last[id as usize] != NEVER {
+                starts[id as usize] = count;
+                graph.each_operand(node, |operand| {
+                    read[count] = operand;
+                    count += usize::from(meet(last, operand, id));
+                });
+            }
+        }
+        read.truncate(count);
+    }
+
+    /// Whether nobody wants a value behind this node, behind which it is stored. It is said once.
     fn ends(&mut self, value: Id, at: Id) -> bool {
         let last = &mut self.last[value as usize];
         let ends = *last == at;
@@ -142,10 +91,89 @@ impl Finder {
         }
         ends
     }
+}
+
+/// A node is wanted there; says whether nobody wants it later.
+fn meet(last: &mut [Id], node: Id, at: Id) -> bool {
+    let last = &mut last[node as usize];
+    let is_last = *last == NEVER;
+    *last = if is_last { at } else { *last };
+    is_last
+}
+
+/// Finds places, of one graph after the other in the same memory.
+#[derive(Debug, Default)]
+pub(crate) struct Finder {
+    flight: usize,
+    registers: u8,
+    uses: Uses,
+    free: Vec<u8>,
+    /// Slots that are free, each with the node behind which it is.
+    free_slots: Vec<(u16, Id)>,
+    /// What each register holds, an index among the places; or held before it was free.
+    held: Vec<usize>,
+    /// When that is wanted last.
+    until: Vec<Id>,
+    places: Places,
+}
+
+impl Finder {
+    /// For so many vectors in flight, and so many registers.
+    pub(crate) fn new(flight: usize, registers: u8) -> Finder {
+        Finder {
+            flight,
+            registers,
+            held: vec![0; registers as usize],
+            until: vec![0; registers as usize],
+            ..Finder::default()
+        }
+    }
+
+    /// Finds places for the nodes that somebody wants. Stores stand in the order in which they are done.
+    pub(crate) fn places(&mut self, graph: &Graph, mut stores: &[Store]) -> Places {
+        self.uses.find(graph, stores);
+        self.free.clear();
+        self.free.extend((0..self.registers).rev());
+        self.free_slots.clear();
+        self.places.of = vec![Place::Nowhere; graph.nodes.len() * self.flight];
+        self.places.flight = self.flight;
+        let mut end = self.uses.read.len();
+        for (id, &node) in (0..).zip(&graph.nodes) {
+            let is_wanted = self.uses.last[id as usize] != NEVER;
+            if is_wanted && !node.code.is_fixed() {
+                let start = self.uses.starts[id as usize];
+                // A result that is written before all operands were read stands apart from them.
+                let is_apart = node.code == Code::Rare;
+                for vector in 0..self.flight {
+                    if is_apart {
+                        self.place(id, vector);
+                    }
+                    for at in start..end {
+                        self.free(self.uses.read[at], vector, id);
+                    }
+                    if !is_apart {
+                        self.place(id, vector);
+                    }
+                }
+                end = start;
+            }
+            while let [store, later @ ..] = stores
+                && store.behind == id
+            {
+                if self.uses.ends(store.value, id) {
+                    (0..self.flight).for_each(|vector| self.free(store.value, vector, id));
+                }
+                stores = later;
+            }
+        }
+        std::mem::take(&mut self.places)
+    }
 
     fn place(&mut self, id: Id, vector: usize) {
-        let flight = self.places.flight;
-        let (value, last) = (id as usize * flight + vector, self.last[id as usize]);
+        let (value, last) = (
+            id as usize * self.flight + vector,
+            self.uses.last[id as usize],
+        );
         let register = match self.free.pop() {
             Some(register) => register as usize,
             None => {
@@ -157,7 +185,7 @@ impl Finder {
                 }
                 // It is in the frame from the beginning.
                 let evicted = self.held[register];
-                self.places.of[evicted] = self.slot((evicted / flight) as Id);
+                self.places.of[evicted] = self.slot((evicted / self.flight) as Id);
                 register
             }
         };
@@ -180,7 +208,7 @@ impl Finder {
     }
 
     fn free(&mut self, id: Id, vector: usize, behind: Id) {
-        match self.places.of[id as usize * self.places.flight + vector] {
+        match self.places.of[id as usize * self.flight + vector] {
             Place::Nowhere => {}
             Place::Register(register) => self.free.push(register),
             Place::Slot(slot) => self.free_slots.push((slot, behind)),
@@ -192,12 +220,13 @@ impl Finder {
 mod tests {
     use super::*;
     use crate::compute::To;
-    use crate::graph::Detour;
 
     /// Whether no two values that are wanted at once share a place.
     fn check(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
-        let places = Places::find(graph, stores, flight, registers);
-        let last = last_uses(graph, stores);
+        let places = Finder::new(flight, registers).places(graph, stores);
+        let mut uses = Uses::default();
+        uses.find(graph, stores);
+        let last = uses.last;
         let values = || (0..graph.nodes.len()).flat_map(|id| (0..flight).map(move |v| (id, v)));
         for (id, vector) in values() {
             for (other, other_vector) in values() {
@@ -267,13 +296,8 @@ mod tests {
         for (i, &plane) in planes.iter().enumerate() {
             let mask = graph.push(Code::Lt, last, plane, 0);
             let usual = graph.push(Code::Sqrt, plane, 0, 0);
-            let inputs = vec![plane, last, planes[(i * 5 + 1) % planes.len()]];
-            graph.detours.push(Detour {
-                is_set: true,
-                routine: 0,
-                inputs,
-            });
-            last = graph.push(Code::Rare, mask, usual, graph.detours.len() as Id - 1);
+            let inputs = [plane, last, planes[(i * 5 + 1) % planes.len()]];
+            last = graph.detour(mask, usual, 0, inputs.into_iter());
         }
         let swapped = planes
             .iter()

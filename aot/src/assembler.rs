@@ -8,6 +8,12 @@ use dynasmrt::relocations::Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi};
 use std::marker::PhantomData;
 
+/// What references of a processor are.
+pub(crate) trait References: Relocation {
+    /// How those are encoded that are nothing but a distance of 32 bits, if there are such. They are filled in without asking the assembler how.
+    const DISTANCE: Option<u8>;
+}
+
 /// Code that is being written, for a processor whose references are `R`.
 #[derive(Debug)]
 pub(crate) struct Assembler<R> {
@@ -33,7 +39,7 @@ struct Reference {
     kind: u8,
 }
 
-impl<R: Relocation> Assembler<R> {
+impl<R: References> Assembler<R> {
     /// Nothing yet, and room for so many bytes, references and labels.
     pub(crate) fn new(bytes: usize, references: usize, labels: usize) -> Assembler<R> {
         Assembler {
@@ -63,6 +69,14 @@ impl<R: Relocation> Assembler<R> {
             return None;
         }
         for reference in &self.references {
+            let AssemblyOffset(target) = self.labels.resolve_dynamic(reference.label).ok()?;
+            if Some(reference.kind) == R::DISTANCE {
+                let from = reference.at - u32::from(reference.origin);
+                let distance = i32::try_from(target as i64 - i64::from(from)).ok()?;
+                let field = (reference.at - u32::from(reference.field)) as usize;
+                self.bytes[field..][..4].copy_from_slice(&distance.to_le_bytes());
+                continue;
+            }
             let location = PatchLoc::new(
                 AssemblyOffset(reference.at as usize),
                 0,
@@ -70,7 +84,6 @@ impl<R: Relocation> Assembler<R> {
                 reference.origin,
                 R::from_encoding(reference.kind),
             );
-            let AssemblyOffset(target) = self.labels.resolve_dynamic(reference.label).ok()?;
             let field = &mut self.bytes[location.range(0)];
             location.patch(field, 0, target).ok()?;
         }

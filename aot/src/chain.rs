@@ -13,13 +13,15 @@ pub(crate) struct Chains {
 impl Chains {
     /// Cycles of the longest chain, given what was written since this was asked last.
     pub(crate) fn longest(&mut self, graph: &Graph) -> u32 {
-        for &node in &graph.nodes[self.done.len()..] {
+        let known = self.done.len();
+        self.done.resize(graph.len(), 0);
+        for (id, &node) in graph.nodes.iter().enumerate().skip(known) {
             let mut start = 0;
             graph.each_operand(node, |operand| {
                 start = start.max(self.done[operand as usize])
             });
             let done = start + cycles(node.code);
-            self.done.push(done);
+            self.done[id] = done;
             self.longest = self.longest.max(done);
         }
         self.longest
@@ -34,6 +36,8 @@ impl Chains {
 
 /// Cycles from the operands to the result of a vector instruction. They differ by processor, little enough for whom this guides: these are those of Zen 4 in
 /// Agner Fog's instruction tables, but that what is loaded is there in time.
+// By itself it is a look into a table; within a loop it became a jump by the code, which is foreseen wrongly too often.
+#[inline(never)]
 fn cycles(code: Code) -> u32 {
     use Code::*;
     match code {

@@ -249,8 +249,7 @@ fn rename(tree: &mut Computation, events: &mut [Event], order: &[Id]) {
     graph.nodes = nodes
         .map(|node| node.renamed(|id| names[id as usize]))
         .collect();
-    let inputs = graph.detours.iter_mut().flat_map(|way| &mut way.inputs);
-    inputs.for_each(name);
+    graph.inputs.iter_mut().for_each(name);
     tree.stores
         .iter_mut()
         .for_each(|store| name(&mut store.value));

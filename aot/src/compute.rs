@@ -53,6 +53,13 @@ impl Lineage {
         self.made.push((first, position));
     }
 
+    /// Takes away all that was said. What comes is said in the same memory.
+    fn take(&mut self) -> Lineage {
+        let made = self.made.as_slice().to_vec();
+        self.made.clear();
+        Lineage { made }
+    }
+
     /// The instruction that nodes are made for now.
     fn now(&self) -> u32 {
         self.made.last().map_or(0, |&(_, position)| position)
@@ -123,12 +130,12 @@ pub(crate) struct Writer<'s> {
 
 /// The segments of a stretch: itself, or what it is cut into.
 pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Computation> {
-    let accesses = Accesses::of(&stretch.rows, stretch.words.len());
+    let mut accesses = Accesses::of(&stretch.rows, stretch.words.len());
     let mut is_stored = vec![false; stretch.words.len()];
     for &word in &stretch.stored {
         is_stored[word as usize] = true;
     }
-    let is_live = |word: u32, row: u32| {
+    let mut is_live = |word: u32, row: u32| {
         let later = accesses.is_read(word, row);
         later.unwrap_or(is_stored[word as usize])
     };
@@ -169,6 +176,8 @@ pub(crate) struct Accesses {
     rows: Vec<(u32, bool)>,
     /// Where those of each word end.
     ends: Vec<u32>,
+    /// Where among those of each word was looked last. Whoever asks next asks about a row close by.
+    looked: Vec<u32>,
 }
 
 impl Accesses {
@@ -188,17 +197,27 @@ impl Accesses {
         });
         Accesses {
             rows: by_word,
+            looked: vec![0; words],
             ends,
         }
     }
 
     /// Whether somebody reads behind a row what a word holds there; nothing if no row accesses it any more.
-    pub(crate) fn is_read(&self, word: u32, row: u32) -> Option<bool> {
+    pub(crate) fn is_read(&mut self, word: u32, row: u32) -> Option<bool> {
         let start = word
             .checked_sub(1)
             .map_or(0, |before| self.ends[before as usize]);
         let accesses = &self.rows[start as usize..self.ends[word as usize] as usize];
-        let next = accesses.partition_point(|&(index, _)| index <= row);
+        let is_behind = |&(index, _): &(u32, bool)| index > row;
+        let looked = &mut self.looked[word as usize];
+        let mut next = *looked as usize;
+        while accesses[..next].last().is_some_and(is_behind) {
+            next -= 1;
+        }
+        while accesses.get(next).is_some_and(|access| !is_behind(access)) {
+            next += 1;
+        }
+        *looked = next as u32;
         let (_, is_write) = accesses.get(next)?;
         Some(!is_write)
     }
@@ -216,8 +235,8 @@ fn each_access(rows: &[Computed], mut each: impl FnMut(u32, (u32, bool))) {
 
 /// The words of a value.
 pub(crate) fn words(value: &Value) -> impl Iterator<Item = u32> + use<> {
-    let shadows = value.shadows.into_iter().flatten();
-    std::iter::once(value.value).chain(shadows)
+    let [x, y] = value.shadows;
+    [Some(value.value), x, y].into_iter().flatten()
 }
 
 impl<'s> Writer<'s> {
@@ -260,7 +279,7 @@ impl<'s> Writer<'s> {
         }
         let id = match self.homes[index] {
             Home::Plane => self.graph.push(Code::Plane, word, 0, 0),
-            Home::Cell => self.graph.push(Code::Cell, word, 0, 0),
+            Home::Cell => self.graph.cell(word),
             Home::Constant(bits) => self.graph.constant(bits),
             Home::Slot(slot) => self.graph.push(Code::Slot, slot, 0, 0),
             Home::Global(word) => self.graph.push(Code::Global, word, 0, 0),
@@ -271,8 +290,8 @@ impl<'s> Writer<'s> {
     }
 
     /// Ends a segment, given who is read behind it.
-    pub(crate) fn close(&mut self, is_live: impl Fn(u32) -> bool) -> Computation {
-        let mut stores = Vec::new();
+    pub(crate) fn close(&mut self, mut is_live: impl FnMut(u32) -> bool) -> Computation {
+        let mut stores = Vec::with_capacity(self.touched.len());
         for word in self.touched.drain(..) {
             let index = word as usize;
             let (now, before) = (self.now[index].take(), self.before[index].take());
@@ -289,7 +308,7 @@ impl<'s> Writer<'s> {
         Computation {
             graph: self.graph.take(),
             stores,
-            lineage: std::mem::take(&mut self.lineage),
+            lineage: self.lineage.take(),
         }
     }
 

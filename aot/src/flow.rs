@@ -386,7 +386,7 @@ impl<'f> Grower<'f> {
     fn cut(&mut self, piece: u32, row: usize) {
         let flow = self.flow;
         let rows = &flow.pieces[piece as usize].rows;
-        let accesses = match self.accesses.take() {
+        let mut accesses = match self.accesses.take() {
             Some((of, accesses)) if of == piece => accesses,
             _ => Accesses::of(rows, flow.words.len()),
         };
@@ -400,7 +400,7 @@ impl<'f> Grower<'f> {
         self.waiting.push(Root { at, piece, row });
     }
 
-    fn leave_with(&mut self, is_read: impl Fn(u32, u32) -> bool, to: Goal) -> Leave {
+    fn leave_with(&mut self, mut is_read: impl FnMut(u32, u32) -> bool, to: Goal) -> Leave {
         let behind = self.behind();
         let Writer {
             now,

@@ -3,179 +3,26 @@
 //! A node's operands are nodes before it, so the order of the nodes is an order to compute them in. Equal nodes are one. Nodes are simplified as they
 //! are made, by rules that change no bit but those of NaNs.
 
+mod node;
+
+pub(crate) use node::{Code, Id, Node};
+
 use crate::seen::Seen;
 use adumbra_ir::ops::field::{Field, Lane, Word};
+use std::ops::Range;
 
-/// A node, by number.
-pub(crate) type Id = u32;
-
-/// What a node computes, for each lane of a vector of 32-bit words. Masks are words of all bits or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
-    /// The bits `a`.
-    Const,
-    /// The plane of word `a` of the unit.
-    Plane,
-    /// The cell of word `a` of the unit.
-    Cell,
-    /// Slot `a` of the register file.
-    Slot,
-    /// Word `a` of the globals.
-    Global,
-    /// What a template or routine is given, by number.
-    Param,
-    /// Who runs a trace: a mask.
-    Active,
-    /// Of floats.
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Sqrt,
-    /// a·b + c, rounded once.
-    MulAdd,
-    /// −a·b + c, rounded once.
-    NegMulAdd,
-    /// a·b − c, rounded once.
-    MulSub,
-    /// −a·b − c, rounded once.
-    NegMulSub,
-    RoundEven,
-    RoundDown,
-    RoundUp,
-    RoundToZero,
-    /// Masks; false where either is NaN.
-    Lt,
-    Le,
-    Eq,
-    /// a < b ? a : b.
-    Min,
-    /// a > b ? a : b.
-    Max,
-    And,
-    Or,
-    Xor,
-    /// !a & b.
-    AndNot,
-    /// Mask a ? b : c.
-    Select,
-    /// To i32 without the fraction; the least integer for all that does not fit. For machines that have no better.
-    Truncate,
-    /// To i32 and u32 without the fraction; the nearest one for what does not fit, 0 for NaN. For machines that have these.
-    ToI32,
-    ToU32,
-    /// i32 to float.
-    FromI32,
-    /// Of words, which wrap.
-    IAdd,
-    ISub,
-    IMul,
-    /// By `b` < 32 of each lane.
-    Shl,
-    Shr,
-    Sar,
-    /// By the number `b`.
-    ShlBy,
-    ShrBy,
-    SarBy,
-    /// Signed masks.
-    ILt,
-    IEq,
-    IMin,
-    IMax,
-    /// The 64-bit products of the even lanes.
-    MulWide,
-    /// Pairs of lanes as 64-bit words, shifted right by 32.
-    ShrWide,
-    /// The same, shifted left by 32.
-    ShlWide,
-    /// Word `a` of table `b`.
-    Lookup,
-    /// The first half of a, and that of b behind it. In flows.
-    Join,
-    /// The second half, twice. In flows.
-    Upper,
-    /// Call-out `c` of a and b.
-    CallOut,
-    /// The result of rare way `c` where mask a is what takes it, else b.
-    Rare,
-}
-
-/// A node: a code, and its operands or numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Node {
-    pub(crate) code: Code,
-    pub(crate) a: u32,
-    pub(crate) b: u32,
-    pub(crate) c: u32,
-}
-
-/// A rare way as it is taken: the routine, and what it is given.
+/// A rare way as it is taken: the routine, and where what it is given stands among the graph's inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Detour {
     /// What the mask is in lanes that take it.
     pub(crate) is_set: bool,
     pub(crate) routine: u32,
-    pub(crate) inputs: Vec<Id>,
+    inputs: Range<u32>,
 }
 
 /// Every bit of a word.
 pub(crate) const ONES: u32 = u32::MAX;
 const SIGN: u32 = 1 << 31;
-
-impl Code {
-    /// How many of `a`, `b`, `c` are nodes.
-    pub(crate) fn operands(self) -> usize {
-        use Code::*;
-        match self {
-            Const | Plane | Cell | Slot | Global | Param | Active => 0,
-            Sqrt | RoundEven | RoundDown | RoundUp | RoundToZero | Truncate | ToI32 | ToU32
-            | FromI32 | ShlBy | ShrBy | SarBy | ShrWide | ShlWide | Lookup | Upper => 1,
-            MulAdd | NegMulAdd | MulSub | NegMulSub | Select => 3,
-            Add | Sub | Mul | Div | Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | IAdd
-            | ISub | IMul | Shl | Shr | Sar | ILt | IEq | IMin | IMax | MulWide | Join
-            | CallOut | Rare => 2,
-        }
-    }
-
-    /// Whether a and b may change places.
-    pub(crate) fn commutes(self) -> bool {
-        use Code::*;
-        matches!(
-            self,
-            Add | Mul | Eq | And | Or | Xor | IAdd | IMul | IEq | IMin | IMax | MulWide
-        )
-    }
-
-    /// Whether it needs no place: it is a constant in memory.
-    pub(crate) fn is_fixed(self) -> bool {
-        matches!(self, Code::Const | Code::Cell | Code::Param | Code::Active)
-    }
-}
-
-impl Node {
-    pub(crate) fn new(code: Code, a: u32, b: u32, c: u32) -> Node {
-        Node { code, a, b, c }
-    }
-
-    /// The same of other operands.
-    #[inline]
-    pub(crate) fn renamed(self, name: impl Fn(Id) -> Id) -> Node {
-        let mut words = [self.a, self.b, self.c];
-        for word in &mut words[..self.code.operands()] {
-            *word = name(*word);
-        }
-        let [a, b, c] = words;
-        Node { a, b, c, ..self }
-    }
-
-    /// Calls for each of its operands.
-    #[inline]
-    pub(crate) fn each_operand(&self, each: impl FnMut(Id)) {
-        let words = [self.a, self.b, self.c];
-        words[..self.code.operands()].iter().copied().for_each(each);
-    }
-}
 
 /// Nodes, each once.
 #[derive(Debug, Default)]
@@ -186,7 +33,11 @@ pub(crate) struct Graph {
     seen: Seen,
     /// The tables that lookups name.
     pub(crate) tables: Vec<&'static [u32]>,
+    /// The words whose cells are nodes.
+    pub(crate) cells: Vec<u32>,
     pub(crate) detours: Vec<Detour>,
+    /// What detours are given.
+    pub(crate) inputs: Vec<Id>,
 }
 
 impl Graph {
@@ -198,6 +49,8 @@ impl Graph {
         }
     }
 
+    // Where it stands in another function, the parts of the node need not pass through memory.
+    #[inline(always)]
     fn intern(&mut self, node: Node) -> Id {
         let at = match self.seen.find(&node, &self.nodes) {
             Ok(id) => return id,
@@ -237,7 +90,7 @@ impl Graph {
     }
 
     /// What this is the negation of, if it is one: as a float (the sign changed) or as a mask (all bits).
-    pub(crate) fn flipped(&self, id: Id, by: u32) -> Option<Id> {
+    fn flipped(&self, id: Id, by: u32) -> Option<Id> {
         let node = self.node(id);
         (node.code == Code::Xor && self.is(node.b, by)).then_some(node.a)
     }
@@ -477,13 +330,53 @@ impl Graph {
         let graph = Graph {
             nodes: self.nodes.as_slice().to_vec(),
             tables: std::mem::take(&mut self.tables),
-            detours: std::mem::take(&mut self.detours),
+            cells: std::mem::take(&mut self.cells),
+            detours: self.detours.as_slice().to_vec(),
+            inputs: self.inputs.as_slice().to_vec(),
             ..Graph::default()
         };
         self.nodes.clear();
         self.is_mask.clear();
+        self.detours.clear();
+        self.inputs.clear();
         self.seen.clear();
         graph
+    }
+
+    /// The cell of a word.
+    pub(crate) fn cell(&mut self, word: u32) -> Id {
+        self.cells.push(word);
+        self.push(Code::Cell, word, 0, 0)
+    }
+
+    /// The result of a routine for what it is given where a mask is set, else the usual one. Mostly it is known where the usual one holds: masks that are negations
+    /// are not computed.
+    pub(crate) fn detour(
+        &mut self,
+        mask: Id,
+        usual: Id,
+        routine: u32,
+        inputs: impl Iterator<Item = Id>,
+    ) -> Id {
+        let start = self.inputs.len() as u32;
+        self.inputs.extend(inputs);
+        let inputs = start..self.inputs.len() as u32;
+        let (mask, is_set) = match self.flipped(mask, ONES) {
+            Some(inverse) => (inverse, false),
+            None => (mask, true),
+        };
+        self.detours.push(Detour {
+            is_set,
+            routine,
+            inputs,
+        });
+        self.push(Code::Rare, mask, usual, self.detours.len() as u32 - 1)
+    }
+
+    /// What a detour is given.
+    pub(crate) fn inputs(&self, detour: &Detour) -> &[Id] {
+        let Range { start, end } = detour.inputs;
+        &self.inputs[start as usize..end as usize]
     }
 
     /// How many nodes there are: where a detour begins.
@@ -520,8 +413,8 @@ impl Graph {
     pub(crate) fn each_operand(&self, node: Node, mut each: impl FnMut(Id)) {
         node.each_operand(&mut each);
         if node.code == Code::Rare {
-            let detour = &self.detours[node.c as usize];
-            detour.inputs.iter().copied().for_each(each);
+            let inputs = self.inputs(&self.detours[node.c as usize]);
+            inputs.iter().copied().for_each(each);
         }
     }
 }

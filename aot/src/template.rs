@@ -1,7 +1,7 @@
 //! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`Floats`] or [`Words`], and copied to
 //! wherever the row occurs, in whatever program. Its rare ways become routines, which all copies in a program's code share.
 
-use crate::graph::{Code, Detour, Graph, Id, Node, ONES};
+use crate::graph::{Code, Graph, Id, Node};
 use crate::lane::{Floats, Pad, Rare, Words};
 use adumbra_ir::ops::field::{Lane, Word};
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
@@ -232,47 +232,36 @@ impl Templates {
             results,
         } = &**template;
         numbers.resize(numbers.len().max(graph.len()), Id::MAX);
-        for at in usual.iter().cloned().flatten() {
-            let Node { code, a, b, c } = graph.nodes[at];
-            numbers[at] = match code {
-                Code::Param => operands[a as usize],
-                Code::Rare => {
-                    let (mask, fast) = (numbers[a as usize], numbers[b as usize]);
-                    let never = to.node(mask) == Node::new(Code::Const, 0, 0, 0);
-                    if never {
-                        fast
-                    } else {
-                        let routine = *own[c as usize].get_or_insert_with(|| {
-                            routines.push((Arc::clone(template), c));
-                            routines.len() as u32 - 1
-                        });
-                        let inputs = ways[c as usize]
-                            .inputs
-                            .iter()
-                            .map(|&id| numbers[id as usize])
-                            .collect();
-                        // Mostly it is known where the usual result holds.
-                        let (mask, is_set) = match to.flipped(mask, ONES) {
-                            Some(inverse) => (inverse, false),
-                            None => (mask, true),
-                        };
-                        to.detours.push(Detour {
-                            is_set,
-                            routine,
-                            inputs,
-                        });
-                        to.push(Code::Rare, mask, fast, to.detours.len() as u32 - 1)
+        for range in usual {
+            for (at, node) in range.clone().zip(&graph.nodes[range.clone()]) {
+                let Node { code, a, b, c } = *node;
+                numbers[at] = match code {
+                    Code::Param => operands[a as usize],
+                    Code::Rare => {
+                        let (mask, fast) = (numbers[a as usize], numbers[b as usize]);
+                        let never = to.node(mask) == Node::new(Code::Const, 0, 0, 0);
+                        if never {
+                            fast
+                        } else {
+                            let routine = *own[c as usize].get_or_insert_with(|| {
+                                routines.push((Arc::clone(template), c));
+                                routines.len() as u32 - 1
+                            });
+                            let inputs = ways[c as usize].inputs.iter();
+                            let inputs = inputs.map(|&id| numbers[id as usize]);
+                            to.detour(mask, fast, routine, inputs)
+                        }
                     }
-                }
-                Code::Lookup => {
-                    let table = to.table(graph.tables[b as usize]);
-                    to.push(Code::Lookup, numbers[a as usize], table, 0)
-                }
-                _ => {
-                    let node = graph.nodes[at].renamed(|id| numbers[id as usize]);
-                    to.push(code, node.a, node.b, node.c)
-                }
-            };
+                    Code::Lookup => {
+                        let table = to.table(graph.tables[b as usize]);
+                        to.push(Code::Lookup, numbers[a as usize], table, 0)
+                    }
+                    _ => {
+                        let node = node.renamed(|id| numbers[id as usize]);
+                        to.push(code, node.a, node.b, node.c)
+                    }
+                };
+            }
         }
         results.map(|id| id.map(|id| numbers[id as usize]))
     }

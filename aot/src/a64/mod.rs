@@ -17,7 +17,7 @@ mod frame;
 mod node;
 mod thunk;
 
-use crate::assembler::Assembler;
+use crate::assembler::{Assembler, References};
 use dynasmrt::aarch64::Aarch64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, dynasm};
 use rustc_hash::FxHashMap;
@@ -42,6 +42,11 @@ type Operand = crate::machine::Operand<u32>;
 enum Base {
     Stack,
     Pool,
+}
+
+/// Those of its instructions are in parts of words.
+impl References for Aarch64Relocation {
+    const DISTANCE: Option<u8> = None;
 }
 
 /// Writes code.

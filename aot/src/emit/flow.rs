@@ -39,7 +39,7 @@ impl<M: Machine> Emitter<M> {
         let computations = || trees.iter().map(|tree| &tree.computation);
         let mut frame = Frame::of::<M>(computations(), templates, 1);
         let cells = frame.take_cells();
-        let mut bodies = self.bodies(computations(), &mut frame, &cells);
+        let bodies = self.bodies(computations(), &mut frame, &cells);
         if !frame.fits() {
             return None;
         }
@@ -49,7 +49,7 @@ impl<M: Machine> Emitter<M> {
             size: frame.size,
         };
         let mut extents: Vec<Extent> = Vec::with_capacity(flow.entries.len());
-        for (tree, body) in trees.iter().zip(&mut bodies) {
+        for (tree, body) in trees.iter().zip(&bodies) {
             let next = flow.entries.get(extents.len());
             if next.is_some_and(|entry| entry.piece == tree.at) {
                 self.end_entry(&mut extents);
@@ -82,7 +82,7 @@ impl<M: Machine> Emitter<M> {
         }
     }
 
-    fn tree(&mut self, tree: &Tree, body: &mut Body<'_>, goals: &Goals<'_>) {
+    fn tree(&mut self, tree: &Tree, body: &Body<'_>, goals: &Goals<'_>) {
         let mut events = tree.events.iter().peekable();
         let mut aside = Vec::new();
         for id in 0..body.graph.nodes.len() as Id {

@@ -1,7 +1,7 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
 use super::{Body, Crowds, Emitter, MAX_FRAME};
-use crate::allocate::Places;
+use crate::allocate::Finder;
 use crate::compute::{Computation, Lineage, Store, To};
 use crate::graph::{Code, Graph, Id};
 use crate::listing::{Extent, Part};
@@ -32,13 +32,11 @@ impl Frame {
         let given = detours.map(|detour| templates.routine(detour.routine).0.params());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR;
         let mut cells = FxHashMap::default();
-        for node in computations.flat_map(|own| &own.graph.nodes) {
-            if node.code == Code::Cell {
-                cells.entry(node.a).or_insert_with(|| {
-                    size = size.saturating_add(M::VECTOR);
-                    size - M::VECTOR
-                });
-            }
+        for &word in computations.flat_map(|own| &own.graph.cells) {
+            cells.entry(word).or_insert_with(|| {
+                size = size.saturating_add(M::VECTOR);
+                size - M::VECTOR
+            });
         }
         Frame {
             size,
@@ -77,9 +75,9 @@ impl<M: Machine> Emitter<M> {
         const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
         let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
         let cells = frame.take_cells();
-        let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);
+        let bodies = self.bodies(segments.iter(), &mut frame, &cells);
         let (start, runs) = self.begin(&frame, &cells)?;
-        for (body, segment) in bodies.iter_mut().zip(segments) {
+        for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.label();
             self.part(Part::Points);
             self.machine.begin_loop(next);
@@ -99,6 +97,7 @@ impl<M: Machine> Emitter<M> {
         cells: &'g FxHashMap<u32, i32>,
     ) -> Vec<Body<'g>> {
         let slots = frame.size;
+        let mut finder = Finder::new(frame.flight, self.registers);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -106,7 +105,7 @@ impl<M: Machine> Emitter<M> {
                 stores,
                 lineage,
             } = computation;
-            let places = Places::find(graph, stores, frame.flight, self.registers);
+            let places = finder.places(graph, stores);
             most = most.max(places.slots);
             Body {
                 graph,
@@ -116,7 +115,6 @@ impl<M: Machine> Emitter<M> {
                 params: 0,
                 cells,
                 crowds: frame.crowds,
-                asides: Vec::new(),
             }
         });
         let bodies = bodies.collect();
@@ -170,8 +168,8 @@ impl<M: Machine> Emitter<M> {
     }
 
     /// Rare ways, close by for jumps that do not reach far.
-    pub(super) fn aside(&mut self, body: &mut Body<'_>) {
-        if !body.asides.is_empty() {
+    pub(super) fn aside(&mut self, body: &Body<'_>) {
+        if !self.asides.is_empty() {
             let behind = self.machine.label();
             self.machine.jump(behind);
             self.asides(body);
@@ -180,22 +178,25 @@ impl<M: Machine> Emitter<M> {
     }
 
     /// Nodes, and what is stored behind them, for the vectors at hand.
-    pub(super) fn nodes(&mut self, body: &mut Body<'_>, stores: &[Store]) {
-        let mut pending = stores.iter().peekable();
+    pub(super) fn nodes(&mut self, body: &Body<'_>, mut stores: &[Store]) {
+        let flight = body.places.flight;
         for id in 0..body.graph.nodes.len() as Id {
             if body.places.has(id) {
                 if self.parts.is_some() {
                     self.part(Part::Row(body.lineage.of(id)));
                 }
-                for vector in 0..body.places.flight {
+                for vector in 0..flight {
                     self.node(body, id, vector);
                 }
             }
-            while let Some(store) = pending.next_if(|store| store.behind == id) {
+            while let [store, later @ ..] = stores
+                && store.behind == id
+            {
                 if self.parts.is_some() {
                     self.part(Part::Store(body.lineage.of(store.value)));
                 }
                 self.put(body, store);
+                stores = later;
             }
         }
     }
@@ -244,13 +245,13 @@ impl<M: Machine> Emitter<M> {
             to: To::Result,
             value: result,
         };
-        let places = Places::find(graph, &[end], 1, self.registers);
+        let places = Finder::new(1, self.registers).places(graph, &[end]);
         let kept: Vec<u8> = (0..self.registers)
             .filter(|register| places.registers >> register & 1 == 1)
             .collect();
         let slots = kept.len() as i32 * M::VECTOR;
         let size = slots + places.slots as i32 * M::VECTOR;
-        let mut body = Body {
+        let body = Body {
             graph,
             lineage: &Lineage::default(),
             places,
@@ -258,7 +259,6 @@ impl<M: Machine> Emitter<M> {
             params: size + M::RETURN,
             cells: &FxHashMap::default(),
             crowds: Crowds::default(),
-            asides: Vec::new(),
         };
         self.machine.bind(label);
         self.machine.enter_routine(size);
@@ -267,7 +267,7 @@ impl<M: Machine> Emitter<M> {
         }
         for id in 0..graph.nodes.len() as Id {
             if body.places.has(id) {
-                self.node(&mut body, id, 0);
+                self.node(&body, id, 0);
             }
         }
         let value = self.operand(&body, result, 0);

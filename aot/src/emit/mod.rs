@@ -38,6 +38,8 @@ struct Emitter<M> {
     registers: u8,
     /// Lanes of a vector that differ from one another.
     lanes: usize,
+    /// Rare ways that are still to be written out of line.
+    asides: Vec<Aside>,
     /// What parts are for, each with where it begins, if somebody asks.
     parts: Option<Vec<(usize, Part)>>,
 }
@@ -111,6 +113,7 @@ impl<M: Machine> Emitter<M> {
             routines: Vec::new(),
             registers,
             lanes,
+            asides: Vec::new(),
             parts: in_parts.then(Vec::new),
         }
     }
@@ -186,8 +189,6 @@ struct Body<'g> {
     cells: &'g FxHashMap<u32, i32>,
     /// What a region knows of points.
     crowds: Crowds,
-    /// Rare ways to be written out of line.
-    asides: Vec<Aside>,
 }
 
 /// Where a region has masks and numbers of points, as bytes from the stack pointer.

@@ -15,22 +15,23 @@ impl<M: Machine> Emitter<M> {
         id: Id,
         vector: usize,
     ) -> Operand<M::Constant> {
+        match body.places.at(id, vector) {
+            Place::Register(register) => return Operand::Register(register),
+            Place::Slot(slot) => return Operand::Frame(body.slots + slot as i32 * M::VECTOR),
+            Place::Nowhere => {}
+        }
         let node = body.graph.node(id);
         match node.code {
             Code::Const => Operand::Constant(self.machine.constant(node.a)),
             Code::Cell => Operand::Frame(body.cells[&node.a]),
             Code::Active => Operand::Frame(body.crowds.active + vector as i32 * M::VECTOR),
             Code::Param => Operand::Frame(body.params + node.a as i32 * M::VECTOR),
-            _ => match body.places.at(id, vector) {
-                Place::Register(register) => Operand::Register(register),
-                Place::Slot(slot) => Operand::Frame(body.slots + slot as i32 * M::VECTOR),
-                Place::Nowhere => unreachable!("an operand has a place"),
-            },
+            _ => unreachable!("an operand has a place"),
         }
     }
 
     /// Computes a node and puts it in its place.
-    pub(super) fn node(&mut self, body: &mut Body<'_>, id: Id, vector: usize) {
+    pub(super) fn node(&mut self, body: &Body<'_>, id: Id, vector: usize) {
         let node = body.graph.node(id);
         let [first, _] = M::SCRATCH;
         let place = body.places.at(id, vector);
@@ -82,7 +83,7 @@ impl<M: Machine> Emitter<M> {
     }
 
     /// The usual result, and a way out of line where any lane needs another.
-    fn rare(&mut self, body: &mut Body<'_>, id: Id, to: u8, vector: usize) {
+    fn rare(&mut self, body: &Body<'_>, id: Id, to: u8, vector: usize) {
         let node = body.graph.node(id);
         let fast = self.operand(body, node.b, vector);
         self.machine.load(to, fast);
@@ -93,7 +94,7 @@ impl<M: Machine> Emitter<M> {
             false => self.machine.jump_unless_all(mask, begin),
         }
         self.machine.bind(back);
-        body.asides.push(Aside {
+        self.asides.push(Aside {
             node: id,
             vector,
             begin,
@@ -102,9 +103,10 @@ impl<M: Machine> Emitter<M> {
     }
 
     /// The ways out of line.
-    pub(super) fn asides(&mut self, body: &mut Body<'_>) {
+    pub(super) fn asides(&mut self, body: &Body<'_>) {
         let [first, _] = M::SCRATCH;
-        for aside in std::mem::take(&mut body.asides) {
+        let mut asides = std::mem::take(&mut self.asides);
+        for aside in asides.drain(..) {
             let Aside {
                 node,
                 vector,
@@ -122,7 +124,7 @@ impl<M: Machine> Emitter<M> {
                     .store(body.slots + slot as i32 * M::VECTOR, first);
             }
             let way = &body.graph.detours[node.c as usize];
-            for (index, &input) in (0..).zip(&way.inputs) {
+            for (index, &input) in (0..).zip(body.graph.inputs(way)) {
                 let input = self.operand(body, input, vector);
                 let input = self.machine.register(input, first);
                 self.machine.store(body.params + index * M::VECTOR, input);
@@ -143,6 +145,7 @@ impl<M: Machine> Emitter<M> {
             self.machine.three(Code::Select, to, mask, set, unset);
             self.machine.jump(back);
         }
+        self.asides = asides;
     }
 
     fn call_out(&mut self, body: &Body<'_>, node: Node, to: u8, vector: usize) {

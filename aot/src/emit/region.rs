@@ -34,7 +34,7 @@ impl<M: Machine> Emitter<M> {
         let turns = frame.room::<M>(1);
         frame.crowds = crowds;
         let cells = frame.take_cells();
-        let mut bodies = self.bodies(computations(), &mut frame, &cells);
+        let bodies = self.bodies(computations(), &mut frame, &cells);
         let (start, runs) = self.begin(&frame, &cells)?;
         let next = self.machine.label();
         self.part(Part::Points);
@@ -49,12 +49,14 @@ impl<M: Machine> Emitter<M> {
             let found = traces.iter().position(|trace| trace.blocks.start == block);
             found.expect("turns go to the beginning of a trace")
         };
-        for (number, (trace, body)) in traces.iter().zip(&mut bodies).enumerate() {
+        let mut asides = Vec::with_capacity(bodies.len());
+        for (number, (trace, body)) in traces.iter().zip(&bodies).enumerate() {
             let Computation { stores, .. } = &trace.computation;
             self.part(Part::Take);
             self.machine.bind(labels[number]);
             self.take(&crowds, trace.blocks.start, labels[number + 1]);
             self.nodes(body, stores);
+            asides.push(std::mem::take(&mut self.asides));
             let last = &region.blocks[trace.blocks.end as usize - 1];
             if let End::Loop(target) = last.end {
                 self.part(Part::Row(last.position));
@@ -67,7 +69,8 @@ impl<M: Machine> Emitter<M> {
         self.tell(&crowds, count);
         self.part(Part::NextPoints);
         self.machine.end_loop(next, crowds.stride);
-        for body in &mut bodies {
+        for (body, own) in bodies.iter().zip(asides) {
+            self.asides = own;
             self.aside(body);
         }
         Some(self.end(start, &frame, runs))

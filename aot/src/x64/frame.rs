@@ -45,7 +45,7 @@ impl<const LANES: usize> Vectors<LANES> {
 }
 
 impl<const LANES: usize> Machine for Vectors<LANES> {
-    type Constant = DynamicLabel;
+    type Constant = u32;
 
     const VECTOR: i32 = 4 * LANES as i32;
     // Segments are so short that several are in flight without; two want twice the registers, and were slower or as fast on Zen 5.
@@ -59,6 +59,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         let asm = Assembler::new(rows * ROW_BYTES, rows * ROW_REFERENCES, rows * ROW_LABELS);
         Vectors {
             asm,
+            labels: Vec::new(),
             pool: FxHashMap::default(),
             constants: Vec::new(),
             tables: Vec::new(),
@@ -80,18 +81,14 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     }
 
     /// A vector of these bits.
-    fn constant(&mut self, bits: u32) -> DynamicLabel {
-        let Vectors {
-            asm,
-            pool,
-            constants,
-            ..
-        } = self;
-        *pool.entry(bits).or_insert_with(|| {
-            let label = asm.new_dynamic_label();
-            constants.push((bits, label));
-            label
-        })
+    fn constant(&mut self, bits: u32) -> u32 {
+        if let Some(&label) = self.pool.get(&bits) {
+            return label;
+        }
+        let label = self.data_label();
+        self.pool.insert(bits, label);
+        self.constants.push((bits, label));
+        label
     }
 
     fn enter(&mut self, size: i32) -> usize {

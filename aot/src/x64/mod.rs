@@ -29,7 +29,7 @@ const SCRATCH: [u8; 2] = [14, 15];
 const WHOLE: usize = 8;
 
 /// An operand, constants being in memory.
-type Operand = crate::machine::Operand<DynamicLabel>;
+type Operand = crate::machine::Operand<u32>;
 
 /// Writes code for packs of points.
 pub(crate) type X64 = Vectors<WHOLE>;
@@ -39,10 +39,12 @@ pub(crate) type Point = Vectors<4>;
 /// Writes code on vectors of so many lanes.
 pub(crate) struct Vectors<const LANES: usize> {
     asm: Assembler<X64Relocation>,
+    /// The labels of constants and tables. Operands name them by number: so these are eight bytes, and go from hand to hand in a register.
+    labels: Vec<DynamicLabel>,
     /// Constants, each a vector, in the order in which they were first used.
-    pool: FxHashMap<u32, DynamicLabel>,
-    constants: Vec<(u32, DynamicLabel)>,
-    tables: Vec<(&'static [u32], DynamicLabel)>,
+    pool: FxHashMap<u32, u32>,
+    constants: Vec<(u32, u32)>,
+    tables: Vec<(&'static [u32], u32)>,
     /// The bits of the points at hand, each in its lane, as a word of a set has them; once somebody asks for them.
     bits: Option<[DynamicLabel; 2]>,
     /// Calls what is called out, once somebody does.
@@ -50,12 +52,18 @@ pub(crate) struct Vectors<const LANES: usize> {
 }
 
 impl<const LANES: usize> Vectors<LANES> {
-    fn table(&mut self, table: &'static [u32]) -> DynamicLabel {
+    /// A new label for a constant or a table.
+    fn data_label(&mut self) -> u32 {
+        self.labels.push(self.asm.new_dynamic_label());
+        self.labels.len() as u32 - 1
+    }
+
+    fn table(&mut self, table: &'static [u32]) -> u32 {
         let found = (self.tables.iter()).find(|(own, _)| std::ptr::eq(*own, table));
         match found {
             Some((_, label)) => *label,
             None => {
-                let label = self.asm.new_dynamic_label();
+                let label = self.data_label();
                 self.tables.push((table, label));
                 label
             }
@@ -64,11 +72,11 @@ impl<const LANES: usize> Vectors<LANES> {
 
     /// Constants and tables: where they begin.
     fn data(&mut self) -> usize {
-        let asm = &mut self.asm;
+        let Vectors { asm, labels, .. } = self;
         dynasm!(asm; .arch x64; .align 32);
         let start = asm.offset().0;
         for &(bits, label) in &self.constants {
-            dynasm!(asm; .arch x64; =>label);
+            dynasm!(asm; .arch x64; =>labels[label as usize]);
             for _ in 0..LANES {
                 asm.push_u32(bits);
             }
@@ -82,7 +90,7 @@ impl<const LANES: usize> Vectors<LANES> {
             }
         }
         for &(table, label) in &self.tables {
-            dynasm!(asm; .arch x64; .align 32; =>label);
+            dynasm!(asm; .arch x64; .align 32; =>labels[label as usize]);
             table.iter().for_each(|&word| asm.push_u32(word));
             // Short ones are read as a vector.
             (table.len()..8).for_each(|_| asm.push_u32(0));

@@ -35,6 +35,7 @@ impl<const LANES: usize> Vectors<LANES> {
             self.of_three(vex::PERMUTE, to, index, Operand::Constant(table));
         } else {
             // Tables are as long as a whole vector.
+            let table = self.labels[table as usize];
             dynasm!(self.asm
                 ; .arch x64
                 ; vmovd eax, Rx(index)

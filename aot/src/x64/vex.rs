@@ -4,7 +4,9 @@
 //! The assembler's macro has code of its own for each form of each, and takes their bytes one by one; that takes longer, and some of its forms are wrong.
 
 use super::{Operand, Vectors, WHOLE};
+use crate::assembler::References;
 use dynasmrt::DynasmLabelApi;
+use dynasmrt::x64::X64Relocation;
 
 /// An instruction on floats or words in 32 bits: 66, F3 or nothing in front of it, the map that its opcode is of, and a number behind it.
 #[derive(Clone, Copy)]
@@ -26,6 +28,10 @@ const M0F3A: u8 = 3;
 
 /// How the assembler's references encode a distance of 32 bits.
 const DISTANCE: u8 = 2;
+
+impl References for X64Relocation {
+    const DISTANCE: Option<u8> = Some(DISTANCE);
+}
 
 impl Vex {
     const fn new(prefix: u8, map: u8, opcode: u8) -> Vex {
@@ -133,24 +139,26 @@ impl<const LANES: usize> Vectors<LANES> {
             },
             Operand::Constant(_) => (0, 0x05, 5),
         };
-        let place = u128::from(place | u64::from(to & 7) << 3);
+        let (number, behind) = match vex.number {
+            Some(number) => (u64::from(number) << (8 * length), 1),
+            None => (0, 0),
+        };
+        // All behind the opcode.
+        let rest = u128::from(place | u64::from(to & 7) << 3 | number);
         let to_high = (!to & 8) << 4;
-        let rest = (!first & 15) << 3 | u8::from(LANES == WHOLE) << 2 | vex.prefix;
-        let is_short = vex.map == M0F && high == 0;
-        let (head, head_length) = match is_short {
-            true => ([0xc5, to_high | rest, vex.opcode, 0], 3),
+        let last_byte = (!first & 15) << 3 | u8::from(LANES == WHOLE) << 2 | vex.prefix;
+        let (head, rest, head_length) = match vex.map == M0F && high == 0 {
+            true => ([0xc5, to_high | last_byte, vex.opcode, 0], rest << 24, 3),
             false => {
                 let second = to_high | 1 << 6 | (!high & 1) << 5 | vex.map;
-                ([0xc4, second, rest, vex.opcode], 4)
+                ([0xc4, second, last_byte, vex.opcode], rest << 32, 4)
             }
         };
-        let length = head_length + length;
-        let head = u128::from(u32::from_le_bytes(head));
-        let number = u128::from(vex.number.unwrap_or(0));
-        let behind = u8::from(vex.number.is_some());
-        let bytes = head | place << (8 * head_length) | number << (8 * length);
-        self.asm.instruction(bytes, length + usize::from(behind));
+        let bytes = u128::from(u32::from_le_bytes(head)) | rest;
+        self.asm
+            .instruction(bytes, head_length + length + usize::from(behind));
         if let Operand::Constant(label) = last {
+            let label = self.labels[label as usize];
             self.asm.dynamic_reloc(label, 0, 4 + behind, 0, DISTANCE);
         }
     }
