@@ -1,9 +1,9 @@
 //! Places for values: registers while there are any, else slots of the frame.
 //!
 //! A value has one place for as long as it is wanted, so that code that is skipped or taken on a rare way finds everything where it was. When registers run
-//! out, the one whose value is wanted longest goes to the frame. With `flight` vectors at once each node has a value for each of them.
+//! out, the one whose value is wanted longest goes to the frame, or stays in the plane that it came from. With `flight` vectors at once each node has a value for each of them.
 
-use crate::compute::Store;
+use crate::compute::{Store, To};
 use crate::graph::{Code, Graph, Id};
 
 /// Where a value is.
@@ -14,6 +14,8 @@ pub(crate) enum Place {
     Register(u8),
     /// A slot of the frame. Who has more of them than fit here has a frame that is refused.
     Slot(u16),
+    /// The plane that it would be loaded from, which nobody writes before it is wanted last.
+    Plane,
 }
 
 /// The places of all values.
@@ -104,6 +106,7 @@ fn meet(last: &mut [Id], node: Id, at: Id) -> bool {
 /// Finds places, of one graph after the other in the same memory.
 #[derive(Debug, Default)]
 pub(crate) struct Finder {
+    reads_planes: bool,
     flight: usize,
     registers: u8,
     uses: Uses,
@@ -118,9 +121,10 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// For so many vectors in flight, and so many registers.
-    pub(crate) fn new(flight: usize, registers: u8) -> Finder {
+    /// For so many vectors in flight, and so many registers; says whether values may stay in planes.
+    pub(crate) fn new(flight: usize, registers: u8, reads_planes: bool) -> Finder {
         Finder {
+            reads_planes,
             flight,
             registers,
             held: vec![0; registers as usize],
@@ -130,7 +134,8 @@ impl Finder {
     }
 
     /// Finds places for the nodes that somebody wants. Stores stand in the order in which they are done.
-    pub(crate) fn places(&mut self, graph: &Graph, mut stores: &[Store]) -> Places {
+    pub(crate) fn places(&mut self, graph: &Graph, all: &[Store]) -> Places {
+        let mut stores = all;
         self.uses.find(graph, stores);
         self.free.clear();
         self.free.extend((0..self.registers).rev());
@@ -142,17 +147,25 @@ impl Finder {
             let is_wanted = self.uses.last[id as usize] != NEVER;
             if is_wanted && !node.code.is_fixed() {
                 let start = self.uses.starts[id as usize];
-                // A result that is written before all operands were read stands apart from them.
+                // A result that is written before all operands were read stands apart from them, but from the usual one, which it is already.
                 let is_apart = node.code == Code::Rare;
+                let is_early = |operand: Id| {
+                    let given = || graph.inputs(&graph.detours[node.c as usize]);
+                    is_apart && operand == node.b && node.b != node.a && !given().contains(&operand)
+                };
                 for vector in 0..self.flight {
-                    if is_apart {
-                        self.place(id, vector);
-                    }
                     for at in start..end {
-                        self.free(self.uses.read[at], vector, id);
+                        let operand = self.uses.read[at];
+                        if !is_apart || is_early(operand) {
+                            self.free(operand, vector, id);
+                        }
                     }
-                    if !is_apart {
-                        self.place(id, vector);
+                    self.place(id, vector, graph, all);
+                    for at in start..end {
+                        let operand = self.uses.read[at];
+                        if is_apart && !is_early(operand) {
+                            self.free(operand, vector, id);
+                        }
                     }
                 }
                 end = start;
@@ -169,7 +182,7 @@ impl Finder {
         std::mem::take(&mut self.places)
     }
 
-    fn place(&mut self, id: Id, vector: usize) {
+    fn place(&mut self, id: Id, vector: usize, graph: &Graph, stores: &[Store]) {
         let (value, last) = (
             id as usize * self.flight + vector,
             self.uses.last[id as usize],
@@ -180,12 +193,13 @@ impl Finder {
                 let wanted_longest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
                 let register = wanted_longest.expect("there are registers");
                 if self.until[register] <= last {
-                    self.places.of[value] = self.slot(id);
+                    self.places.of[value] = self.elsewhere(id, last, graph, stores);
                     return;
                 }
-                // It is in the frame from the beginning.
+                // It is there from the beginning.
                 let evicted = self.held[register];
-                self.places.of[evicted] = self.slot((evicted / self.flight) as Id);
+                let id = (evicted / self.flight) as Id;
+                self.places.of[evicted] = self.elsewhere(id, self.until[register], graph, stores);
                 register
             }
         };
@@ -193,6 +207,21 @@ impl Finder {
         self.until[register] = last;
         self.places.registers |= 1 << register;
         self.places.of[value] = Place::Register(register as u8);
+    }
+
+    /// A place for a node that is in no register, and wanted until then.
+    fn elsewhere(&mut self, id: Id, last: Id, graph: &Graph, stores: &[Store]) -> Place {
+        let node = graph.node(id);
+        let is_left = || {
+            let write = stores.iter().find(|store| store.to == To::Word(node.a));
+            // What is stored behind a node may be written in front of it.
+            let is_stored = stores.iter().any(|store| store.value == id);
+            !is_stored && write.is_none_or(|write| last <= write.behind)
+        };
+        match self.reads_planes && node.code == Code::Plane && is_left() {
+            true => Place::Plane,
+            false => self.slot(id),
+        }
     }
 
     /// A slot that was free at a node, and has been since.
@@ -209,7 +238,7 @@ impl Finder {
 
     fn free(&mut self, id: Id, vector: usize, behind: Id) {
         match self.places.of[id as usize * self.flight + vector] {
-            Place::Nowhere => {}
+            Place::Nowhere | Place::Plane => {}
             Place::Register(register) => self.free.push(register),
             Place::Slot(slot) => self.free_slots.push((slot, behind)),
         }
@@ -219,11 +248,10 @@ impl Finder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compute::To;
 
     /// Whether no two values that are wanted at once share a place.
     fn check(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
-        let places = Finder::new(flight, registers).places(graph, stores);
+        let places = Finder::new(flight, registers, true).places(graph, stores);
         let mut uses = Uses::default();
         uses.find(graph, stores);
         let last = uses.last;
@@ -237,7 +265,15 @@ mod tests {
                 let is_wanted = last[id] != NEVER && (last[id] as usize) > other;
                 let meets = id < other && (is_wanted || stores.iter().any(is_stored))
                     || id == other && vector != other_vector;
-                if place != Place::Nowhere && meets {
+                let node = graph.node(id as Id);
+                if place == Place::Plane {
+                    assert_eq!(node.code, Code::Plane);
+                    let is_other = |store: &Store| {
+                        let writes = store.to == To::Word(node.a) && store.behind < last[id];
+                        !writes && store.value as usize != id
+                    };
+                    assert!(stores.iter().all(is_other), "{id} is written too early");
+                } else if place != Place::Nowhere && meets {
                     assert_ne!(
                         place,
                         places.at(other as Id, other_vector),
@@ -256,7 +292,11 @@ mod tests {
                     (0..flight).flat_map(|to| (to..flight).map(move |from| (to, from)))
                 {
                     let place = places.at(operand, from);
-                    let is_apart = place == Place::Nowhere || place != places.at(id, to);
+                    let is_nowhere = matches!(place, Place::Nowhere | Place::Plane);
+                    let detour = &graph.detours[node.c as usize];
+                    let is_given = operand == node.a || graph.inputs(detour).contains(&operand);
+                    let is_usual = operand == node.b && to == from && !is_given;
+                    let is_apart = is_nowhere || is_usual || place != places.at(id, to);
                     assert!(is_apart, "{operand} and {id}");
                 }
             });
@@ -332,11 +372,13 @@ mod tests {
 
     #[test]
     fn values_that_are_wanted_at_once_have_places_of_their_own() {
+        let mut in_planes = 0;
         for width in [1, 2, 5, 13, 40] {
             let (graph, stores) = graph(width);
             for flight in [1, 2, 4] {
                 for registers in [1, 3, 14] {
                     let places = check(&graph, &stores, flight, registers);
+                    in_planes += places.of.iter().filter(|&&p| p == Place::Plane).count();
                     let many = width as usize * flight;
                     assert!(places.slots == 0 || many > registers as usize / 2);
                     assert!(places.slots as usize <= 2 * many, "slots are used again");
@@ -348,5 +390,6 @@ mod tests {
                 }
             }
         }
+        assert!(in_planes > 0, "some stay where they are");
     }
 }

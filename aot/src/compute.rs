@@ -98,7 +98,7 @@ pub(crate) struct Store {
 }
 
 /// Where a value is put.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum To {
     /// The plane of a word.
     Word(u32),

@@ -16,6 +16,8 @@ pub(crate) enum Operand<C> {
     /// So many bytes behind the stack pointer.
     Frame(i32),
     Constant(C),
+    /// In this word's plane, so many vectors behind those at hand.
+    Plane(u32, u8),
 }
 
 /// What a machine has written.
@@ -46,6 +48,8 @@ pub(crate) trait Machine: Sized {
     const SCRATCH: [u8; 2];
     /// Bytes that a call puts on the stack.
     const RETURN: i32;
+    /// Whether instructions find operands in planes as soon as in the frame: then what is in a plane need not be put there.
+    const READS_PLANES: bool;
     /// Whether there are instructions for [`Code::ToI32`] and [`Code::ToU32`]; else [`Code::Truncate`] is all there is.
     const SATURATES: bool;
 

@@ -97,7 +97,7 @@ impl<M: Machine> Emitter<M> {
         cells: &'g FxHashMap<u32, i32>,
     ) -> Vec<Body<'g>> {
         let slots = frame.size;
-        let mut finder = Finder::new(frame.flight, self.registers);
+        let mut finder = Finder::new(frame.flight, self.registers, M::READS_PLANES);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -245,7 +245,7 @@ impl<M: Machine> Emitter<M> {
             to: To::Result,
             value: result,
         };
-        let places = Finder::new(1, self.registers).places(graph, &[end]);
+        let places = Finder::new(1, self.registers, M::READS_PLANES).places(graph, &[end]);
         let kept: Vec<u8> = (0..self.registers)
             .filter(|register| places.registers >> register & 1 == 1)
             .collect();

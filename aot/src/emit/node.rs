@@ -18,10 +18,11 @@ impl<M: Machine> Emitter<M> {
         match body.places.at(id, vector) {
             Place::Register(register) => return Operand::Register(register),
             Place::Slot(slot) => return Operand::Frame(body.slots + slot as i32 * M::VECTOR),
-            Place::Nowhere => {}
+            Place::Nowhere | Place::Plane => {}
         }
         let node = body.graph.node(id);
         match node.code {
+            Code::Plane => Operand::Plane(node.a, vector as u8),
             Code::Const => Operand::Constant(self.machine.constant(node.a)),
             Code::Cell => Operand::Frame(body.cells[&node.a]),
             Code::Active => Operand::Frame(body.crowds.active + vector as i32 * M::VECTOR),
@@ -30,18 +31,21 @@ impl<M: Machine> Emitter<M> {
         }
     }
 
-    /// Computes a node and puts it in its place.
+    /// Computes a node and puts it in its place, if it is not there.
     pub(super) fn node(&mut self, body: &Body<'_>, id: Id, vector: usize) {
         let node = body.graph.node(id);
         let [first, _] = M::SCRATCH;
         let place = body.places.at(id, vector);
+        if place == Place::Plane {
+            return;
+        }
         let to = match place {
             Place::Register(register) => register,
             _ => first,
         };
         match node.code {
             Code::Plane => {
-                if vector == 0 {
+                if vector == 0 || body.places.at(id, vector - 1) == Place::Plane {
                     self.machine.plane(node.a);
                 }
                 self.machine.load_plane(to, vector as i32 * M::VECTOR);
@@ -134,7 +138,7 @@ impl<M: Machine> Emitter<M> {
             let (to, usual) = match place {
                 Place::Register(register) => (register, Operand::Register(register)),
                 Place::Slot(slot) => (first, Operand::Frame(body.slots + slot as i32 * M::VECTOR)),
-                Place::Nowhere => unreachable!("a result has a place"),
+                Place::Nowhere | Place::Plane => unreachable!("a result has a place"),
             };
             let mask = self.operand(body, node.a, vector);
             let rare = Operand::Frame(body.params);

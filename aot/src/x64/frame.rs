@@ -53,6 +53,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 8;
+    const READS_PLANES: bool = true;
     const SATURATES: bool = false;
 
     fn new(rows: usize) -> Self {

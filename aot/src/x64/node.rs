@@ -141,7 +141,8 @@ impl<const LANES: usize> Vectors<LANES> {
         }
         // What is in memory is moved to where the result will be.
         let (a, b) = match (a, b) {
-            (Operand::Register(_), Operand::Frame(_) | Operand::Constant(_)) if !is(a) => (b, a),
+            (_, Operand::Register(_)) => (a, b),
+            (Operand::Register(_), _) if !is(a) => (b, a),
             _ => (a, b),
         };
         let b = self.register(b, second);

@@ -5,6 +5,7 @@
 
 use super::{Operand, Vectors, WHOLE};
 use crate::assembler::References;
+use crate::machine::Machine;
 use dynasmrt::DynasmLabelApi;
 use dynasmrt::x64::X64Relocation;
 
@@ -138,7 +139,14 @@ impl<const LANES: usize> Vectors<LANES> {
                 Err(_) => (0, 0x2484 | u64::from(at as u32) << 16, 6),
             },
             Operand::Constant(_) => (0, 0x05, 5),
+            Operand::Plane(word, vector) => {
+                self.plane(word);
+                let at = vector * Self::VECTOR as u8;
+                (0, 0x44 | u64::from(at) << 16, 3)
+            }
         };
+        // That of an index, `r8`.
+        let indexed = u8::from(matches!(last, Operand::Plane(..)));
         let (number, behind) = match vex.number {
             Some(number) => (u64::from(number) << (8 * length), 1),
             None => (0, 0),
@@ -147,10 +155,10 @@ impl<const LANES: usize> Vectors<LANES> {
         let rest = u128::from(place | u64::from(to & 7) << 3 | number);
         let to_high = (!to & 8) << 4;
         let last_byte = (!first & 15) << 3 | u8::from(LANES == WHOLE) << 2 | vex.prefix;
-        let (head, rest, head_length) = match vex.map == M0F && high == 0 {
+        let (head, rest, head_length) = match vex.map == M0F && high | indexed == 0 {
             true => ([0xc5, to_high | last_byte, vex.opcode, 0], rest << 24, 3),
             false => {
-                let second = to_high | 1 << 6 | (!high & 1) << 5 | vex.map;
+                let second = to_high | (!indexed & 1) << 6 | (!high & 1) << 5 | vex.map;
                 ([0xc4, second, last_byte, vex.opcode], rest << 32, 4)
             }
         };
