@@ -392,4 +392,41 @@ mod tests {
         }
         assert!(in_planes > 0, "some stay where they are");
     }
+
+    #[test]
+    fn values_stay_in_planes_that_nobody_writes_first() {
+        const WIDTH: u32 = 12;
+        // Each plane is wanted at the end; some are written before, some are stored elsewhere.
+        let mut graph = Graph::default();
+        let planes: Vec<Id> = (0..WIDTH)
+            .map(|word| graph.push(Code::Plane, word, 0, 0))
+            .collect();
+        let mut stores = Vec::new();
+        let mut store = |behind, word, value| {
+            stores.push(Store {
+                behind,
+                to: To::Word(word),
+                value,
+            });
+        };
+        let early = graph.push(Code::Sqrt, planes[0], 0, 0);
+        for word in (0..WIDTH).step_by(3) {
+            store(early, word, early);
+        }
+        let sums = planes.iter().fold(vec![early], |mut sums, &plane| {
+            sums.push(graph.push(Code::Add, sums[sums.len() - 1], plane, 0));
+            sums
+        });
+        let end = sums[WIDTH as usize];
+        for word in (1..WIDTH).step_by(3) {
+            store(end, WIDTH + word, planes[word as usize]);
+        }
+        store(end, 2 * WIDTH, end);
+        let places = check(&graph, &stores, 1, 2);
+        // The first ones are in registers.
+        for (word, &plane) in (0..WIDTH).zip(&planes).skip(3) {
+            let stays = places.at(plane, 0) == Place::Plane;
+            assert_eq!(stays, word % 3 == 2, "{word}");
+        }
+    }
 }
