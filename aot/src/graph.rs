@@ -155,6 +155,8 @@ impl Graph {
             Add if let Some(word) = self.halves(a, b) => {
                 return Ok(self.push(FromI32, word, 0, 0));
             }
+            // No absolute value is less than 0.
+            Lt if self.is(b, 0) && self.is_short(a) => return Ok(b),
             // A truth value that became a float and is asked about.
             Eq if self.is(b, 0) && self.node(a).code == FromI32 => {
                 return Ok(self.push(IEq, self.node(a).a, b, 0));

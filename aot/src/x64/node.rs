@@ -74,7 +74,16 @@ impl<const LANES: usize> Vectors<LANES> {
 
     pub(super) fn binary(&mut self, code: Code, to: u8, a: Operand, b: Operand) {
         let [first, _] = SCRATCH;
+        let is_register = |operand| matches!(operand, Operand::Register(_));
+        // a < b is b > a, and the last operand may be in memory.
+        let is_turned = match code {
+            Code::ILt => true,
+            Code::Lt | Code::Le => !is_register(a) && is_register(b),
+            _ => false,
+        };
         let vex = match code {
+            Code::Lt if is_turned => vex::GT,
+            Code::Le if is_turned => vex::GE,
             Code::Add => vex::ADD,
             Code::Sub => vex::SUB,
             Code::Mul => vex::MUL,
@@ -104,8 +113,7 @@ impl<const LANES: usize> Vectors<LANES> {
             Code::Join => vex::JOIN,
             _ => unreachable!("the others have no such number of operands"),
         };
-        // a < b is b > a.
-        let (a, b) = if code == Code::ILt { (b, a) } else { (a, b) };
+        let (a, b) = if is_turned { (b, a) } else { (a, b) };
         let a = self.register(a, first);
         self.of_three(vex, to, a, b);
     }

@@ -86,6 +86,8 @@ instructions! {
     // Ordered, without exceptions for quiet NaNs.
     LT = NONE M0F 0xc2, 0x11;
     LE = NONE M0F 0xc2, 0x12;
+    GT = NONE M0F 0xc2, 0x1e;
+    GE = NONE M0F 0xc2, 0x1d;
     EQ = NONE M0F 0xc2, 0;
     MIN = NONE M0F 0x5d;
     MAX = NONE M0F 0x5f;
