@@ -19,18 +19,6 @@ static inline float nearest(float t, float c, uint32_t *word)
     return sum - 12582912.0f;
 }
 
-static inline float scale(float x, uint32_t k)
-{
-    uint32_t half = (uint32_t)((int32_t)k >> 1);
-    return x * power_of_two(half) * power_of_two(k - half);
-}
-
-static inline float clamp(float x, float low, float high)
-{
-    x = x < low ? low : x;
-    return high < x ? high : x;
-}
-
 static inline void sin_cos(float magnitude, float *s, float *c, uint32_t *quadrant)
 {
     float k = nearest(magnitude, 0.636619772f, quadrant);
@@ -94,11 +82,10 @@ INLINE float m_log(float t)
 INLINE float m_exp(float t)
 {
     uint32_t power;
-    t = clamp(t, -105.0f, 90.0f);
     float k = nearest(t, 1.44269504f, &power);
     float r = fma_(-k, -1.9046542e-9f, fma_(-k, 0.693147181f, t));
     float p = fma_(fma_(fma_(fma_(1.3820775e-3f, r, 8.369248e-3f), r, 4.166828e-2f), r, 0.16666517f), r, 0.49999994f);
-    return scale(fma_(fma_(p, r, 1.0f), r, 1.0f), power);
+    return fma_(fma_(p, r, 1.0f), r, 1.0f) * power_of_two(power);
 }
 
 INLINE float m_tanh(float t)
@@ -113,7 +100,7 @@ INLINE float m_tanh(float t)
     p = fma_(p, q, 0.13333175f);
     p = fma_(p, q, -0.33333328f);
     float near = fma_(p, q * a, a);
-    float e = m_exp(2.0f * clamp(a, 0.0f, 10.0f));
+    float e = m_exp(2.0f * (10.0f < a ? 10.0f : a));
     float far = 1.0f - 2.0f / (e + 1.0f);
     return flip(a < 1.0f ? near : far, to_bits(t));
 }

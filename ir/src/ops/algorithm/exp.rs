@@ -1,10 +1,10 @@
 //! Exponentials.
 //!
-//! e^t = 2^k·e^r with k the integer nearest to t/ln 2, so that |r| ≤ ln(2)/2; ln 2 is subtracted in two parts. The scaling by 2^k happens in
-//! two steps, so that it overflows and underflows where the result does.
+//! e^t = 2^k·e^r with k the integer nearest to t/ln 2, so that |r| ≤ ln(2)/2; ln 2 is subtracted in two parts. Where 2^k might be no normal number, the
+//! scaling happens in two steps, so that it overflows and underflows where the result does.
 
-use super::{clamp, constants, nearest, polynomial, scale};
-use crate::ops::field::{Lane, Word};
+use super::{clamp, constants, nearest, polynomial, power_of_two, scale};
+use crate::ops::field::{Lane, Slow, Word};
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// ln 2 as a sum of two floats; the first is what it rounds to.
@@ -29,22 +29,62 @@ const EXP2: [f64; 6] = [
     0.00015329235,
 ];
 
+/// e^t as a number near 1, and the power of 2 that it is to be multiplied by.
 #[inline(always)]
-pub(crate) fn exp<L: Lane>(t: L) -> L {
-    let t = clamp(t, -105.0, 90.0);
+fn unscaled_exp<L: Lane>(t: L) -> (L, L::Word) {
     let one = t.lit(1.0);
     let [l0, l1] = constants(t, LN_2_PARTS);
     let (k, power) = nearest(t, LOG2_E);
     let r = (-k).mul_add(l1, (-k).mul_add(l0, t));
-    scale(polynomial(r, EXP).mul_add(r, one).mul_add(r, one), power)
+    (polynomial(r, EXP).mul_add(r, one).mul_add(r, one), power)
+}
+
+/// The same of 2^t.
+#[inline(always)]
+fn unscaled_exp2<L: Lane>(t: L) -> (L, L::Word) {
+    let (k, power) = nearest(t, 1.0);
+    let r = t - k;
+    (polynomial(r, EXP2).mul_add(r, t.lit(1.0)), power)
+}
+
+/// e^t for |t| < 87, where a single factor scales.
+#[inline(always)]
+pub(crate) fn near_exp<L: Lane>(t: L) -> L {
+    let (e, power) = unscaled_exp(t);
+    e * power_of_two(power)
+}
+
+struct FarExp<L>(L);
+
+impl<L: Lane> Slow<L> for FarExp<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let (e, power) = unscaled_exp(clamp(self.0, -105.0, 90.0));
+        scale(e, power)
+    }
+}
+
+#[inline(always)]
+pub(crate) fn exp<L: Lane>(t: L) -> L {
+    let is_near = t.magnitude().lt(t.lit(87.0));
+    L::rare(!is_near, FarExp(t), near_exp(t))
+}
+
+struct FarExp2<L>(L);
+
+impl<L: Lane> Slow<L> for FarExp2<L> {
+    #[inline(always)]
+    fn slow(self) -> L {
+        let (e, power) = unscaled_exp2(clamp(self.0, -152.0, 130.0));
+        scale(e, power)
+    }
 }
 
 #[inline(always)]
 pub(crate) fn exp2<L: Lane>(t: L) -> L {
-    let t = clamp(t, -152.0, 130.0);
-    let (k, power) = nearest(t, 1.0);
-    let r = t - k;
-    scale(polynomial(r, EXP2).mul_add(r, t.lit(1.0)), power)
+    let is_near = t.magnitude().lt(t.lit(126.0));
+    let (e, power) = unscaled_exp2(t);
+    L::rare(!is_near, FarExp2(t), e * power_of_two(power))
 }
 
 /// e^t/2 as a sum of two floats, for t from 0 to 90.

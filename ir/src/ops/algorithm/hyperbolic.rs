@@ -2,8 +2,8 @@
 //!
 //! Polynomials where |t| < 1, else by E = e^|t|/2 with the second float of E kept: E ± 1/(4E).
 
-use super::exp::{exp, half_exp};
-use super::{clamp, flip_sign, polynomial};
+use super::exp::{half_exp, near_exp};
+use super::{at_most, flip_sign, polynomial};
 use crate::ops::field::Lane;
 
 /// (sinh t − t)/t³ in t², |t| ≤ 1; 2^-31.
@@ -27,7 +27,7 @@ pub(crate) fn sinh<L: Lane>(t: L) -> L {
     let magnitude = t.magnitude();
     let square = t * t;
     let near = polynomial(square, SINH).mul_add(square * t, t);
-    let (e, tail) = half_exp(clamp(magnitude, 0.0, 90.0));
+    let (e, tail) = half_exp(at_most(magnitude, 90.0));
     let far = flip_sign(e + (tail - t.lit(0.25) / e), t.bits());
     L::select(magnitude.lt(t.lit(1.0)), near, far)
 }
@@ -39,7 +39,7 @@ pub(crate) fn cosh<L: Lane>(t: L) -> L {
     let near = polynomial(square, COSH)
         .mul_add(square, t.lit(0.5))
         .mul_add(square, t.lit(1.0));
-    let (e, tail) = half_exp(clamp(magnitude, 0.0, 90.0));
+    let (e, tail) = half_exp(at_most(magnitude, 90.0));
     let far = e + (tail + t.lit(0.25) / e);
     L::select(magnitude.lt(t.lit(1.0)), near, far)
 }
@@ -51,7 +51,7 @@ pub(crate) fn tanh<L: Lane>(t: L) -> L {
     let magnitude = t.magnitude();
     let square = t * t;
     let near = polynomial(square, TANH).mul_add(square * magnitude, magnitude);
-    let e = exp(two * clamp(magnitude, 0.0, 10.0));
+    let e = near_exp(two * at_most(magnitude, 10.0));
     let far = one - two / (e + one);
     flip_sign(L::select(magnitude.lt(one), near, far), t.bits())
 }

@@ -69,8 +69,14 @@ fn scale<L: Lane>(x: L, k: L::Word) -> L {
 /// x kept between two bounds; NaN stays.
 #[inline(always)]
 fn clamp<L: Lane>(x: L, low: f64, high: f64) -> L {
-    let (low, high) = (x.lit(low), x.lit(high));
-    let x = L::select(x.lt(low), low, x);
+    let low = x.lit(low);
+    at_most(L::select(x.lt(low), low, x), high)
+}
+
+/// x kept below a bound; NaN stays.
+#[inline(always)]
+fn at_most<L: Lane>(x: L, high: f64) -> L {
+    let high = x.lit(high);
     L::select(high.lt(x), high, x)
 }
 
