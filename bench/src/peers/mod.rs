@@ -3,110 +3,113 @@
 mod fidget;
 mod num_dual;
 
+use crate::batch::planes_out;
 use crate::case::Likeness;
 use crate::limit::Dual;
 use adumbra::bench::{
-    Batches, Contender, Goal, Pixel, Points, ROUNDS, Report, Sample, planes, program, race,
-    w4 as shader, workloads,
+    Batches, Contender, Goal, Pixel, Points, ROUNDS, Report, Workload, planes, program, race,
+    tiers, w4 as shader, workloads,
 };
 use adumbra::{Engine, SimdLevel, Tier};
 use fidget::Gradients;
 use fidget_core::vm::VmFunction;
 use fidget_jit::JitFunction;
+use std::cell::RefCell;
 use std::hint::black_box;
 
 /// Points between two that are compared.
 const STEP: usize = 97;
 
-/// W1 beside num-dual, W4 beside num-dual and fidget, all of them with both derivatives. Ours runs at AVX2, as fidget's JIT does.
+/// Ours: the interpreter and machine code at AVX2, as fidget's JIT runs, and the interpreter at AVX-512.
+const OURS: [(&str, SimdLevel, Tier); 3] = [
+    ("batch", SimdLevel::Avx2, Tier::Interpreter),
+    ("native", SimdLevel::Avx2, Tier::Native),
+    ("batch_avx512", SimdLevel::Avx512, Tier::Interpreter),
+];
+
+/// A peer, and how often it is to take the time of ours.
+type Peer<'a> = (Contender<'a>, Option<Goal>);
+
+/// W1 beside num-dual, W4 beside num-dual and fidget, all of them with both derivatives.
 pub fn run(report: &mut Report) {
-    let level = SimdLevel::Avx2;
-    if !level.is_available() {
-        report.notice("peers are compared at AVX2 alone, which this processor lacks");
+    if !SimdLevel::Avx2.is_available() {
+        report.notice("peers are compared from AVX2 on, which this processor lacks");
         return;
     }
     check();
     let [w1, _, _, w4] = workloads();
+    let by_num_dual = Contender::new("num_dual", || {
+        for point in &w1.points {
+            black_box(num_dual::w1(point));
+        }
+    });
+    let peers = vec![(by_num_dual, Some(Goal::AtLeast(15.0)))];
+    compare(&w1, &OURS, peers, report);
 
-    let mut ours = Batches::new(
-        &program(&w1.shader, true),
-        level,
-        Tier::Interpreter,
-        &w1.points,
-    );
-    let mut contenders = [
-        Contender::new("batch", || ours.run()),
-        Contender::new("num_dual", || {
-            for point in &w1.points {
-                black_box(num_dual::w1(point));
-            }
-        }),
-    ];
-    let goals = [("num_dual", Some(Goal::AtLeast(15.0)))];
-    compare("w1", &mut contenders, w1.points.len(), &goals, report);
-
-    let mut ours = Batches::new(
-        &program(&w4.shader, true),
-        level,
-        Tier::Interpreter,
-        &w4.points,
-    );
-    let by_num_dual = num_dual::W4::new(w4_statements().len());
+    let statements = w4_statements().len();
+    let num_dual = num_dual::W4::new(statements);
+    let by_num_dual = Contender::new("num_dual", || {
+        for point in &w4.points {
+            black_box(num_dual.run(point));
+        }
+    });
     let planes = planes(&w4.points);
-    let mut vm = Gradients::<VmFunction>::w4(w4_statements().len(), &planes);
-    let mut jit = Gradients::<JitFunction>::w4(w4_statements().len(), &planes);
-    let mut coded = Batches::new(&program(&w4.shader, true), level, Tier::Native, &w4.points);
-    let mut contenders = [
-        Contender::new("batch", || ours.run()),
-        Contender::new("num_dual", || {
-            for point in &w4.points {
-                black_box(by_num_dual.run(point));
-            }
-        }),
-        Contender::new("fidget_vm", || vm.run()),
-        Contender::new("fidget_jit", || jit.run()),
-        Contender::new("native", || coded.run()),
+    let mut vm = Gradients::<VmFunction>::w4(statements, &planes);
+    let mut jit = Gradients::<JitFunction>::w4(statements, &planes);
+    let peers = vec![
+        (by_num_dual, None),
+        (
+            Contender::new("fidget_vm", || vm.run()),
+            Some(Goal::AtLeast(7.0)),
+        ),
+        (
+            Contender::new("fidget_jit", || jit.run()),
+            Some(Goal::AtLeast(18.0)),
+        ),
     ];
-    let goals = [
-        ("num_dual", None),
-        ("fidget_vm", Some(Goal::AtLeast(7.0))),
-        ("fidget_jit", Some(Goal::AtLeast(18.0))),
-    ];
-    let samples = compare("w4", &mut contenders, w4.points.len(), &goals, report);
-    let ratio = least(&samples, "fidget_jit") / least(&samples, "native");
-    report.ratio(
-        "w4_fidget_jit_over_native",
-        ratio,
-        Some(Goal::AtLeast(18.0)),
-    );
+    let at_its_level = OURS.map(|own| (own.1 == SimdLevel::Avx2).then_some(own));
+    let at_its_level: Vec<_> = at_its_level.into_iter().flatten().collect();
+    compare(&w4, &at_its_level, peers, report);
 }
 
-/// Races peers against ours, the first contender.
+/// Races peers against ours.
 fn compare(
-    name: &str,
-    contenders: &mut [Contender<'_>],
-    points: usize,
-    goals: &[(&str, Option<Goal>)],
+    workload: &Workload,
+    ours: &[(&str, SimdLevel, Tier)],
+    peers: Vec<Peer<'_>>,
     report: &mut Report,
-) -> Vec<(String, Sample)> {
-    let samples = race(contenders, ROUNDS, points);
+) {
+    let Workload { name, points, .. } = workload;
+    let program = program(&workload.shader, true);
+    // The same for all of ours: one that came to memory of its own would wait for it.
+    let planes = &planes(points);
+    let out = &RefCell::new(planes_out(points.len()));
+    let mut contenders = Vec::new();
+    let mut names = Vec::new();
+    for &(name, level, tier) in ours {
+        if level.is_available() && tiers(level).any(|own| own == tier) {
+            let mut ours = Batches::new(&program, level, tier, points);
+            let run = move || ours.run_on(planes, &mut out.borrow_mut());
+            contenders.push(Contender::new(name, run));
+            names.push(name);
+        }
+    }
+    let goals: Vec<Option<Goal>> = peers.iter().map(|&(_, goal)| goal).collect();
+    contenders.extend(peers.into_iter().map(|(peer, _)| peer));
+    let samples = race(&mut contenders, ROUNDS, points.len());
     report.title(format!(
-        "{name}: peers beside ours at AVX2, with both derivatives, nanoseconds a point"
+        "{name}: peers beside ours, with both derivatives, nanoseconds a point"
     ));
     for (contender, sample) in &samples {
         report.figure(format!("{name}_peers_{contender}"), "ns", *sample);
     }
-    for &(peer, goal) in goals {
-        let ratio = least(&samples, peer) / samples[0].1.min;
-        report.ratio(format!("{name}_{peer}_over_batch"), ratio, goal);
+    let (ours, peers) = samples.split_at(names.len());
+    for ((peer, theirs), goal) in peers.iter().zip(goals) {
+        for (own, sample) in ours {
+            let ratio = format!("{name}_{peer}_over_{own}");
+            report.ratio(ratio, theirs.min / sample.min, goal);
+        }
     }
-    samples
-}
-
-/// The least time of a contender.
-fn least(samples: &[(String, Sample)], name: &str) -> f64 {
-    let own = samples.iter().find(|(other, _)| other == name);
-    own.expect("it ran").1.min
 }
 
 /// Peers agree with ours on W1 and on the first 50 statements of W4: all of them are ill-conditioned on purpose.
