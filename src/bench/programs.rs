@@ -81,6 +81,17 @@ pub struct Pixel {
     pub y: Dual<f32>,
 }
 
+impl Pixel {
+    /// x and y, seeded along themselves.
+    pub fn seeded(x: f32, y: f32) -> Pixel {
+        let (x, y) = (Dual::from(x), Dual::from(y));
+        Pixel {
+            x: Dual { ddx: 1.0, ..x },
+            y: Dual { ddy: 1.0, ..y },
+        }
+    }
+}
+
 impl ShaderGlobals for Pixel {
     fn members<V: MemberVisitor<Pixel>>(visitor: &mut V) {
         visitor.member("x", |pixel| &pixel.x);
@@ -109,13 +120,7 @@ pub fn program(text: &str, derivatives: bool) -> Arc<Program> {
 /// Every `step`th row of a grid of 512×512 points over the unit square, row by row: x, seeded along x, and y, seeded along y.
 pub fn grid(step: usize) -> Vec<Pixel> {
     let at = |i: usize| (i as f32 + 0.5) / SIDE as f32;
-    let point = |row, column| {
-        let (x, y) = (Dual::from(at(column)), Dual::from(at(row)));
-        Pixel {
-            x: Dual { ddx: 1.0, ..x },
-            y: Dual { ddy: 1.0, ..y },
-        }
-    };
+    let point = |row, column| Pixel::seeded(at(column), at(row));
     let rows = (0..SIDE).step_by(step);
     rows.flat_map(|row| (0..SIDE).map(move |column| point(row, column)))
         .collect()

@@ -38,24 +38,26 @@ pub fn run(report: &mut Report) {
     }
     check();
     let [w1, _, _, w4] = workloads();
+    // The same memory for all: a contender that came to some of its own would wait for it.
+    let planes_in = &planes(&w1.points);
     let by_num_dual = Contender::new("num_dual", || {
-        for point in &w1.points {
-            black_box(num_dual::w1(point));
-        }
+        each_pixel(planes_in, |pixel| {
+            black_box(num_dual::w1(pixel));
+        });
     });
     let peers = vec![(by_num_dual, Some(Goal::AtLeast(15.0)))];
-    compare(&w1, &OURS, peers, report);
+    compare(&w1, planes_in, &OURS, peers, report);
 
     let statements = w4_statements().len();
     let num_dual = num_dual::W4::new(statements);
+    let planes_in = &planes(&w4.points);
     let by_num_dual = Contender::new("num_dual", || {
-        for point in &w4.points {
-            black_box(num_dual.run(point));
-        }
+        each_pixel(planes_in, |pixel| {
+            black_box(num_dual.run(pixel));
+        });
     });
-    let planes = planes(&w4.points);
-    let mut vm = Gradients::<VmFunction>::w4(statements, &planes);
-    let mut jit = Gradients::<JitFunction>::w4(statements, &planes);
+    let mut vm = Gradients::<VmFunction>::w4(statements, planes_in);
+    let mut jit = Gradients::<JitFunction>::w4(statements, planes_in);
     let peers = vec![
         (by_num_dual, None),
         (
@@ -69,27 +71,33 @@ pub fn run(report: &mut Report) {
     ];
     let at_its_level = OURS.map(|own| (own.1 == SimdLevel::Avx2).then_some(own));
     let at_its_level: Vec<_> = at_its_level.into_iter().flatten().collect();
-    compare(&w4, &at_its_level, peers, report);
+    compare(&w4, planes_in, &at_its_level, peers, report);
+}
+
+/// The pixels of the grid whose values these are.
+fn each_pixel([x, y]: &[Vec<f32>; 2], mut each: impl FnMut(&Pixel)) {
+    for (&x, &y) in x.iter().zip(y) {
+        each(&Pixel::seeded(x, y));
+    }
 }
 
 /// Races peers against ours.
 fn compare(
     workload: &Workload,
+    planes_in: &[Vec<f32>; 2],
     ours: &[(&str, SimdLevel, Tier)],
     peers: Vec<Peer<'_>>,
     report: &mut Report,
 ) {
     let Workload { name, points, .. } = workload;
     let program = program(&workload.shader, true);
-    // The same for all of ours: one that came to memory of its own would wait for it.
-    let planes = &planes(points);
     let out = &RefCell::new(planes_out(points.len()));
     let mut contenders = Vec::new();
     let mut names = Vec::new();
     for &(name, level, tier) in ours {
         if level.is_available() && tiers(level).any(|own| own == tier) {
             let mut ours = Batches::new(&program, level, tier, points);
-            let run = move || ours.run_on(planes, &mut out.borrow_mut());
+            let run = move || ours.run_on(planes_in, &mut out.borrow_mut());
             contenders.push(Contender::new(name, run));
             names.push(name);
         }

@@ -39,6 +39,7 @@ impl PointMachine {
                 elements,
             }));
         state.saved_top = 0;
+        state.is_fresh = false;
         state.faults = point.faults.clone();
         state.closures.clear();
         if let Some(closures) = point.closures {

@@ -137,6 +137,7 @@ impl PointMachine {
                 arguments: Vec::with_capacity(program.most_arguments()),
                 faults: Faults::default(),
                 waiting: None,
+                is_fresh: true,
                 kernels,
                 program,
             },
@@ -162,7 +163,9 @@ impl PointMachine {
         if !inputs.is_empty() {
             self.file[self.nothing.len()..][..inputs.len()].copy_from_slice(inputs);
         }
-        self.state.forget();
+        if !self.state.is_fresh {
+            self.state.forget();
+        }
         self.lend(globals.as_ptr(), host);
         let mode = FloatMode::enter_for_point();
         let mut left = None;
@@ -272,6 +275,7 @@ impl PointMachine {
     /// # Safety
     /// The instruction is one of the program's; globals and host are lent.
     unsafe fn execute(&mut self, start: *const Threaded) -> Outcome {
+        self.state.is_fresh = false;
         let file = self.file.as_mut_ptr();
         let mut ip = start;
         while !ip.is_null() {

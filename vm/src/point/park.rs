@@ -127,6 +127,7 @@ impl PointMachine {
             arguments: _,
             faults,
             waiting,
+            is_fresh: _,
             kernels: _,
         } = &self.state;
         let registers = &self.file[..program.slots as usize];
@@ -152,9 +153,7 @@ impl PointMachine {
             elements: *elements,
             faults: faults.clone(),
         });
-        self.state.waiting = None;
-        self.state.closures.clear();
-        self.state.faults.clear();
+        self.state.forget();
         // Nothing of the point is seen here any more.
         self.file[..self.nothing.len()].fill(0);
     }
@@ -183,6 +182,7 @@ impl PointMachine {
             ip: address(call.at),
             elements: call.elements,
         }));
+        state.is_fresh = false;
         state.closures.copy_from(&from.closures);
         state.steps = point.steps;
         state.elements = point.elements;

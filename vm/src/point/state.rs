@@ -81,6 +81,8 @@ pub(super) struct State {
     pub(super) faults: Faults,
     /// The instruction at which the point waits, and for what.
     pub(super) waiting: Option<(*const Threaded, Awaited)>,
+    /// Whether there is nothing to be seen of a point but outputs: it ended in the code that it began with, or there was none.
+    pub(super) is_fresh: bool,
     /// Machine code, where there is any.
     pub(super) kernels: Option<PointKernels>,
 }
@@ -117,13 +119,13 @@ impl State {
     }
 
     /// Forgets what could be seen of the last point.
-    #[inline(always)]
     pub(super) fn forget(&mut self) {
         self.closures.clear();
         self.waiting = None;
         if !self.faults.is_empty() {
             self.faults.clear();
         }
+        self.is_fresh = true;
     }
 
     /// The position in the bytecode of an instruction.
