@@ -49,6 +49,8 @@ const NEVER: Id = Id::MAX;
 struct Uses {
     /// For each node the last one that wants it, or behind which it is stored.
     last: Vec<Id>,
+    /// Whether more than one does.
+    many: Vec<bool>,
     /// Nodes that nobody wants behind one that reads them, and that are not stored there: those that the last node reads first.
     read: Vec<Id>,
     /// Where those that each node reads begin; they end where those of the wanted node before it begin.
@@ -58,9 +60,16 @@ struct Uses {
 impl Uses {
     /// Finds those of a graph's nodes.
     fn find(&mut self, graph: &Graph, mut stores: &[Store]) {
-        let Uses { last, read, starts } = self;
+        let Uses {
+            last,
+            many,
+            read,
+            starts,
+        } = self;
         last.clear();
         last.resize(graph.nodes.len(), NEVER);
+        many.clear();
+        many.resize(graph.nodes.len(), false);
         // Nobody foresees which use is the last one, so no branch is taken for it: what is read is written down in any case, and stays if it is.
         read.resize(graph.nodes.len() + 1, NEVER);
         starts.resize(graph.nodes.len(), 0);
@@ -77,7 +86,9 @@ impl Uses {
                 starts[id as usize] = count;
                 graph.each_operand(node, |operand| {
                     read[count] = operand;
-                    count += usize::from(meet(last, operand, id));
+                    let is_last = meet(last, operand, id);
+                    many[operand as usize] |= !is_last;
+                    count += usize::from(is_last);
                 });
             }
         }
@@ -187,6 +198,11 @@ impl Finder {
             id as usize * self.flight + vector,
             self.uses.last[id as usize],
         );
+        // An instruction that reads its operand in a plane is as good as two.
+        if !self.uses.many[id as usize] && self.stays(id, last, graph, stores) {
+            self.places.of[value] = Place::Plane;
+            return;
+        }
         let register = match self.free.pop() {
             Some(register) => register as usize,
             None => {
@@ -211,6 +227,14 @@ impl Finder {
 
     /// A place for a node that is in no register, and wanted until then.
     fn elsewhere(&mut self, id: Id, last: Id, graph: &Graph, stores: &[Store]) -> Place {
+        match self.stays(id, last, graph, stores) {
+            true => Place::Plane,
+            false => self.slot(id),
+        }
+    }
+
+    /// Whether a node that is wanted until then can be read in a plane.
+    fn stays(&self, id: Id, last: Id, graph: &Graph, stores: &[Store]) -> bool {
         let node = graph.node(id);
         let is_left = || {
             let write = stores.iter().find(|store| store.to == To::Word(node.a));
@@ -218,10 +242,7 @@ impl Finder {
             let is_stored = stores.iter().any(|store| store.value == id);
             !is_stored && write.is_none_or(|write| last <= write.behind)
         };
-        match self.reads_planes && node.code == Code::Plane && is_left() {
-            true => Place::Plane,
-            false => self.slot(id),
-        }
+        self.reads_planes && node.code == Code::Plane && is_left()
     }
 
     /// A slot that was free at a node, and has been since.
