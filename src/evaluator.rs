@@ -152,19 +152,6 @@ enum Machine {
     Quad(Box<QuadMachine>),
 }
 
-impl Machine {
-    /// Evaluates one point.
-    #[inline(never)]
-    fn run(&mut self, instance: &Instance, globals: &[u32], host: &mut dyn Host) -> Outcome {
-        match self {
-            Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
-            Machine::Batch(single) => single.run(instance, globals, host),
-            Machine::Reference(reference) => reference.run(instance, globals, host),
-            Machine::Quad(quad) => quad.run_alone(instance, globals, host),
-        }
-    }
-}
-
 /// What runs single points, with machine code for the engine that has it.
 fn point_machine(program: &Program, limits: Limits, engine: Engine) -> PointMachine {
     let bytecode = program.bytecode().clone();
@@ -248,9 +235,10 @@ impl Evaluator {
         let instance = &self.home.instance;
         let globals = words_of(globals, instance.program().globals());
         match &mut self.machine {
-            // The one that is in a hurry.
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
-            other => other.run(instance, globals, host),
+            Machine::Batch(single) => single.run(instance, globals, host),
+            Machine::Reference(reference) => reference.run(instance, globals, host),
+            Machine::Quad(quad) => quad.run_alone(instance, globals, host),
         }
     }
 

@@ -163,18 +163,20 @@ fn a_stopped_point_does_not_disturb_the_next() {
     let chain = Chain::new(source).expect("it is a program");
     let program = Program::of_text(source);
     let points: Vec<_> = (0..8).map(|number| program.point(number)).collect();
-    let run = |points: &[Point]| {
-        observe_within(limits(), &chain.programs[0], Engine::Point, points).expect("it runs")
-    };
-    let together = run(&points);
-    let alone: Vec<_> = points
-        .iter()
-        .flat_map(|point| run(std::slice::from_ref(point)))
-        .collect();
-    assert_eq!(together, alone);
-    let stopped = together.iter().filter(|o| !o.faults.is_empty()).count();
-    assert!(
-        stopped > 0 && stopped < points.len(),
-        "{stopped} were stopped"
-    );
+    for engine in Engine::available() {
+        let run = |points: &[Point]| {
+            observe_within(limits(), &chain.programs[0], engine, points).expect("it runs")
+        };
+        let together = run(&points);
+        let alone: Vec<_> = points
+            .iter()
+            .flat_map(|point| run(std::slice::from_ref(point)))
+            .collect();
+        assert_eq!(together, alone, "{engine:?}");
+        let stopped = together.iter().filter(|o| !o.faults.is_empty()).count();
+        assert!(
+            stopped > 0 && stopped < points.len(),
+            "{stopped} were stopped"
+        );
+    }
 }

@@ -15,6 +15,8 @@ const TREE: usize = 512;
 
 /// Steps that are taken at once, at most: machines have them in their instructions.
 const MAX_STEPS: u32 = 64;
+// Twelve bits in those of aarch64.
+const _: () = assert!(MAX_STEPS < 1 << 12);
 
 /// Pieces, or the rest of one, as one graph.
 #[derive(Debug)]

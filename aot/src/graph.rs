@@ -201,7 +201,7 @@ impl Graph {
     fn is_short(&self, id: Id) -> bool {
         let node = self.node(id);
         match node.code {
-            Code::And => self.bits(node.b).is_some_and(|mask| mask >> 31 == 0),
+            Code::And | Code::AndNot => self.bits(node.b).is_some_and(|mask| mask >> 31 == 0),
             Code::ShrBy => node.b > 0,
             _ => false,
         }
@@ -372,7 +372,9 @@ impl Graph {
             routine,
             inputs,
         });
-        self.push(Code::Rare, mask, usual, self.detours.len() as u32 - 1)
+        // Not simplified: what a mask of zeros means is told by the detour.
+        let detour = self.detours.len() as u32 - 1;
+        self.intern(Node::new(Code::Rare, mask, usual, detour))
     }
 
     /// What a detour is given.

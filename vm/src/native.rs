@@ -155,7 +155,7 @@ pub struct Flow {
 pub struct Piece {
     /// The rows, in order.
     pub rows: Vec<Computed>,
-    /// Where control goes. Exits are numbers that the interpreter knows its instructions by.
+    /// Where control goes. Exits are numbers that the interpreter knows its instructions by, or [`FINISHED`].
     pub then: Then,
     /// Its last instruction of the bytecode.
     pub position: u32,

@@ -289,10 +289,7 @@ impl Machine for A64 {
             Operand::Register(from) if from == to => {}
             Operand::Register(from) => self.copy(to, from),
             Operand::Frame(at) => self.load_from(to, Base::Stack, at as u32),
-            Operand::Plane(word, vector) => {
-                self.plane(word);
-                self.load_plane(to, i32::from(vector) * VECTOR);
-            }
+            Operand::Plane(..) => unreachable!("nothing stays in planes here"),
             Operand::Constant(0) => dynasm!(self.asm; .arch aarch64; movi V(to).D2, 0),
             Operand::Constant(bits) => match float_immediate(bits) {
                 Some(float) => dynasm!(self.asm; .arch aarch64; fmov V(to).S4, float),

@@ -1,5 +1,6 @@
 //! Flows: the code of one point, which works on its register file. One vector is at hand. The first lane of each of its halves holds the point's word, or one of its
-//! shadows ([`crate::pair`]); what the others hold is nobody's.
+//! shadows ([`crate::pair`]); what the others hold is nobody's on x86-64, and the same on aarch64, where masks are looked
+//! at as a whole.
 
 use super::kernel::Frame;
 use super::{Body, Emitter};

@@ -143,6 +143,8 @@ impl<const LANES: usize> Vectors<LANES> {
             Operand::Constant(_) => (0, 0x05, 5),
             Operand::Plane(word, vector) => {
                 self.plane(word);
+                // A distance of eight bits.
+                const { assert!(Self::TURN_FLIGHT as i32 * Self::VECTOR <= 1 << 7) };
                 let at = vector * Self::VECTOR as u8;
                 (0, 0x44 | u64::from(at) << 16, 3)
             }

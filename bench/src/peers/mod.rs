@@ -69,8 +69,10 @@ pub fn run(report: &mut Report) {
             Some(Goal::AtLeast(18.0)),
         ),
     ];
-    let at_its_level = OURS.map(|own| (own.1 == SimdLevel::Avx2).then_some(own));
-    let at_its_level: Vec<_> = at_its_level.into_iter().flatten().collect();
+    let at_its_level = OURS.iter().copied();
+    let at_its_level: Vec<_> = at_its_level
+        .filter(|&(_, level, _)| level == SimdLevel::Avx2)
+        .collect();
     compare(&w4, planes_in, &at_its_level, peers, report);
 }
 

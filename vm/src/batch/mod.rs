@@ -313,6 +313,9 @@ impl BatchMachine {
         if let Some(faults) = parked.faults() {
             results.faults.set(point, faults);
         }
+        if let Some(closures) = results.closures.get_mut(point) {
+            closures.clear();
+        }
         results.waiting.push((point, parked));
         chunk.no_outputs(point);
         if let Some(quads) = &mut chunk.quads {

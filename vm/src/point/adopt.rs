@@ -76,6 +76,8 @@ impl PointMachine {
 
     /// Gives the closures of the last point away, for others.
     pub(crate) fn swap_closures(&mut self, closures: &mut ClosureArena) {
+        // Those that come are some other point's.
+        self.state.is_fresh = false;
         std::mem::swap(&mut self.state.closures, closures);
     }
 }

@@ -1,6 +1,6 @@
 //! What of a program is code for single points, for a native backend.
 //!
-//! A function's rows, moves, jumps and steps become a [`Flow`]; routines of the interpreter do the rest, one instruction at a time. Control comes into the
+//! A function's rows, moves, jumps and steps become a [`Flow`], and that the shader returns; routines of the interpreter do the rest, one instruction at a time. Control comes into the
 //! code where such an instruction is done, where the function begins, and where loops turn: the interpreter may have gone that far by itself.
 
 use super::state::index;
@@ -27,9 +27,10 @@ pub fn flows(program: &Bytecode) -> Vec<Flow> {
     let mut flows = Vec::new();
     let mut block = 0;
     for (number, function) in program.functions.iter().enumerate() {
-        let finishes = finishes(program, number as u32);
         let next = program.functions.get(number + 1);
         let end = next.map_or(program.code.len() as u32, |next| next.start);
+        let code = &program.code[function.start as usize..end as usize];
+        let finishes = finishes(program, number as u32, code);
         spans.clear();
         let first = block;
         while block < blocks.count() && blocks.range(block).start < end {
@@ -77,12 +78,17 @@ fn role(opcode: Opcode, finishes: bool) -> Role {
     }
 }
 
-/// Whether code can give what comes out when a function returns: it is the shader, which nobody calls, and closures and resources, which the interpreter keeps,
-/// are not among the outputs.
-fn finishes(program: &Bytecode, function: u32) -> bool {
+/// Rows that code has at most for what comes out, where the shader returns: it may return in many places, and have many outputs.
+const MAX_GIVEN: usize = 1 << 12;
+
+/// Whether code can give what comes out when a function, which is that code, returns: it is the shader, which nobody calls, and closures and resources, which the
+/// interpreter keeps, are not among the outputs.
+fn finishes(program: &Bytecode, function: u32, code: &[Instruction]) -> bool {
+    let returns = code.iter().filter(|code| code.opcode == Opcode::Return);
     let is_called = |code: &Instruction| code.opcode == Opcode::Call && code.words[0] == function;
     let is_word = |scalar| !matches!(scalar, Scalar::Closure | Scalar::Resource);
     function == program.entry
+        && returns.count().saturating_mul(program.output_lanes.len()) <= MAX_GIVEN
         && program.interface.output_scalars().into_iter().all(is_word)
         && !program.code.iter().any(is_called)
 }
@@ -175,7 +181,7 @@ impl Finder<'_> {
             Opcode::Branch(op, when) => self.branch(Some(op), op.arity(), when, &code, span.end),
             Opcode::BranchIf(when) => self.branch(None, 1, when, &code, span.end),
             Opcode::Return if self.finishes => {
-                self.give_outputs(last, &mut rows);
+                self.outputs(last, &mut rows);
                 Then::Go(Way::Exit(FINISHED))
             }
             _ => Then::Go(self.way(span.end)),
@@ -208,7 +214,7 @@ impl Finder<'_> {
     }
 
     /// Adds rows that put in place what comes out when the shader returns.
-    fn give_outputs(&mut self, position: u32, rows: &mut Vec<Computed>) {
+    fn outputs(&mut self, position: u32, rows: &mut Vec<Computed>) {
         let program = self.program;
         let scalars = program.interface.output_scalars().into_iter();
         for ((scalar, &lanes), slot) in scalars.zip(&program.output_lanes).zip((0..).step_by(3)) {
@@ -378,5 +384,52 @@ impl Finder<'_> {
                 .for_each(|(to, own)| *to |= own);
         }
         Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adumbra_ir::span::FileId;
+    use adumbra_ir::text::parse;
+    use adumbra_ir::types::Type;
+
+    /// Whether code says that the shader has returned.
+    fn says(program: &Bytecode) -> bool {
+        let flows = flows(program);
+        let pieces = flows.iter().flat_map(|flow| &flow.pieces);
+        let mut ways = pieces.flat_map(|piece| piece.then.ways());
+        ways.any(|way| way == Way::Exit(FINISHED))
+    }
+
+    #[test]
+    fn code_gives_outputs_that_are_words_and_few() {
+        let text = include_str!("../../../ir/src/text/every_kind.adir");
+        let module = parse(text, FileId::MAIN).expect("it is IR");
+        let mut program = crate::lower(&module).expect("it fits");
+        assert!(!says(&program), "one is a closure");
+        for output in &mut program.interface.outputs {
+            if output.ty == Type::Scalar(Scalar::Closure) {
+                output.ty = Type::Scalar(Scalar::I32);
+            }
+        }
+        assert!(says(&program));
+
+        let start = program.functions[program.entry as usize].start as usize;
+        let next = program.functions.get(program.entry as usize + 1);
+        let end = next.map_or(program.code.len(), |next| next.start as usize);
+        let code = &program.code[start..end];
+        let returns = code.iter().filter(|code| code.opcode == Opcode::Return);
+        let most = MAX_GIVEN / returns.count();
+        for (count, is_given) in [(most, true), (most + 1, false)] {
+            let mut program = program.clone();
+            program.output_lanes = vec![Lanes::NONE; count];
+            program.slots += 3 * count as u32;
+            assert_eq!(says(&program), is_given, "{count} scalars");
+        }
+
+        let calls = program.code.iter().position(|c| c.opcode == Opcode::Call);
+        program.code[calls.expect("it calls")].words[0] = program.entry;
+        assert!(!says(&program), "the shader is called");
     }
 }

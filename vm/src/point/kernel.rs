@@ -69,30 +69,15 @@ impl Beginning {
         unsafe { (self.kernel)(file, globals, self.free, &CALLEES) }
     }
 
-    /// The instruction that the point goes on with.
+    /// The instruction that the point goes on with, which did not return.
     ///
     /// # Safety
     /// The point left this code so, and the state is that of its machine.
     pub(super) unsafe fn go_on(&self, left: Left, state: &mut State) -> *const Threaded {
         state.steps = self.steps - (self.free - left.steps);
         state.elements = self.elements;
-        // SAFETY: exits are instructions of the program, or said that the shader has returned.
-        unsafe { state.exit(left) }
-    }
-}
-
-impl State {
-    /// The instruction that code led out to; null if the shader has returned.
-    ///
-    /// # Safety
-    /// The code is of the state's program.
-    #[inline(always)]
-    unsafe fn exit(&self, left: Left) -> *const Threaded {
-        match left.exit == u64::from(FINISHED) {
-            true => std::ptr::null(),
-            // SAFETY: asked of the caller.
-            false => unsafe { self.code.add(left.exit as usize) },
-        }
+        // SAFETY: other exits are instructions of the program.
+        unsafe { state.code.add(left.exit as usize) }
     }
 }
 
@@ -106,7 +91,7 @@ unsafe fn run(
     _: f32,
 ) -> *const Threaded {
     // SAFETY: a handler's instruction exists; such a one was placed since there are kernels. They were made from the machine's own program, whose file and globals
-    // are as long as it says; what they lead out to are its instructions.
+    // are as long as it says; what they lead out to are its instructions, or says that the shader has returned.
     unsafe {
         let [entry, depth, ..] = (*ip).words;
         let kernels = state.kernels.as_ref().unwrap_unchecked();
@@ -115,6 +100,9 @@ unsafe fn run(
         let free = free(state.steps, active, &state.limits);
         let left = kernel(file, state.globals, free, &CALLEES);
         state.steps -= free - left.steps;
-        state.exit(left)
+        match left.exit == u64::from(FINISHED) {
+            true => std::ptr::null(),
+            false => state.code.add(left.exit as usize),
+        }
     }
 }

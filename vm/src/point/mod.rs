@@ -138,6 +138,7 @@ impl PointMachine {
                 faults: Faults::default(),
                 waiting: None,
                 is_fresh: true,
+                is_running: false,
                 kernels,
                 program,
             },
@@ -177,18 +178,16 @@ impl PointMachine {
             }
             left = Some(so);
         }
-        // SAFETY: globals and host are lent, and borrowed until this function ends; the globals have the right length.
-        unsafe { self.run_from(left, mode) }
+        // SAFETY: globals and host are lent, and borrowed until this function ends.
+        unsafe { self.run_from(left, mode, globals) }
     }
 
     /// Runs the point from where it left the code that it began with, or from the shader's entry.
     ///
     /// # Safety
-    /// Globals and host are lent, the globals as many words as the interface asks for.
+    /// These globals and the host are lent, the globals as many words as the interface asks for.
     #[inline(never)]
-    unsafe fn run_from(&mut self, left: Option<Left>, mode: FloatMode) -> Outcome {
-        self.state.calls.clear();
-        self.state.saved_top = 0;
+    unsafe fn run_from(&mut self, left: Option<Left>, mode: FloatMode, globals: &[u32]) -> Outcome {
         let start = match (&self.beginning, left) {
             // SAFETY: the point left just so.
             (Some(beginning), Some(left)) => unsafe { beginning.go_on(left, &mut self.state) },
@@ -198,9 +197,6 @@ impl PointMachine {
         let outcome = unsafe { self.execute(start) };
         drop(mode);
         if outcome == Outcome::Pending {
-            // SAFETY: asked of the caller.
-            let globals =
-                unsafe { std::slice::from_raw_parts(self.state.globals, self.kept.len()) };
             self.kept.copy_from_slice(globals);
         }
         outcome
@@ -276,12 +272,15 @@ impl PointMachine {
     /// The instruction is one of the program's; globals and host are lent.
     unsafe fn execute(&mut self, start: *const Threaded) -> Outcome {
         self.state.is_fresh = false;
+        // If the host panics, it stays so.
+        self.state.is_running = true;
         let file = self.file.as_mut_ptr();
         let mut ip = start;
         while !ip.is_null() {
             // SAFETY: the program is valid, was loaded for this processor and this file, and every routine gives null or an instruction of it.
             ip = unsafe { ((*ip).handler)(ip, file, &mut self.state, 0.0, 0.0, 0.0) };
         }
+        self.state.is_running = false;
         self.end()
     }
 
@@ -294,11 +293,11 @@ impl PointMachine {
         outcome
     }
 
-    /// How far the last evaluation came.
+    /// How far the last evaluation came. One that the host ended by a panic has stopped.
     pub fn outcome(&self) -> Outcome {
         if self.state.waiting.is_some() {
             Outcome::Pending
-        } else if self.state.faults.stopped().is_some() {
+        } else if self.state.is_running || self.state.faults.stopped().is_some() {
             Outcome::Stopped
         } else {
             Outcome::Finished
@@ -351,26 +350,30 @@ impl PointMachine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use adumbra_ir::host::{SampleRequest, Sampled};
+    use adumbra_ir::module::ClosureId;
     use adumbra_ir::passes::{self, PassOptions};
     use adumbra_ir::random::generate;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// A program by lot, and the globals and inputs of a point.
+    fn program(seed: u64) -> (Arc<Bytecode>, Vec<u32>, Vec<u32>) {
+        let options = PassOptions {
+            output_shadows: true,
+            ..PassOptions::default()
+        };
+        let (module, _) = passes::run(generate(seed), &options);
+        let program = Arc::new(crate::lower(&module).expect("the module fits"));
+        let globals = 0..program.interface().global_words() as u16;
+        let globals = globals.map(|i| (f32::from(i) * 0.37 - 2.0).to_bits());
+        let inputs = module.inputs.iter().flat_map(|i| i.default.clone());
+        (program, globals.collect(), inputs.collect())
+    }
 
     #[test]
     fn every_processor_gives_the_same_bits() {
         for seed in 0..100 {
-            let options = PassOptions {
-                output_shadows: true,
-                ..PassOptions::default()
-            };
-            let (module, _) = passes::run(generate(seed), &options);
-            let program = Arc::new(crate::lower(&module).expect("the module fits"));
-            let globals: Vec<u32> = (0..program.interface().global_words() as u16)
-                .map(|i| (f32::from(i) * 0.37 - 2.0).to_bits())
-                .collect();
-            let inputs: Vec<u32> = module
-                .inputs
-                .iter()
-                .flat_map(|i| i.default.clone())
-                .collect();
+            let (program, globals, inputs) = program(seed);
             let [a, b] = [Level::Baseline, Level::best()].map(|level| {
                 let mut machine =
                     PointMachine::at_level(program.clone(), Limits::default(), level, None);
@@ -379,5 +382,55 @@ mod tests {
             });
             assert_eq!(a, b, "seed {seed}\n{program}");
         }
+    }
+
+    #[test]
+    fn closures_of_other_points_are_not_the_next_ones() {
+        let mut host = ConstantTexture([0.25; 4]);
+        for seed in 0..20 {
+            let (program, globals, inputs) = program(seed);
+            let [alone, behind] = [false, true].map(|is_given| {
+                let mut machine = PointMachine::new(program.clone(), Limits::default());
+                let mut closures = ClosureArena::default();
+                closures.leaf(ClosureId(0), [1, 2, 3]);
+                if is_given {
+                    machine.swap_closures(&mut closures);
+                }
+                machine.run(&globals, &inputs, &mut host);
+                machine.closures().size()
+            });
+            assert_eq!(alone, behind, "seed {seed}");
+        }
+    }
+
+    struct Panics;
+
+    impl Host for Panics {
+        fn sample(&mut self, _: &SampleRequest) -> Sampled {
+            panic!("the host has no textures");
+        }
+    }
+
+    #[test]
+    fn a_point_whose_host_panics_has_stopped() {
+        let mut panics = 0;
+        for seed in 0..100 {
+            let (program, globals, inputs) = program(seed);
+            let mut machine = PointMachine::new(program.clone(), Limits::default());
+            let run = || machine.run(&globals, &inputs, &mut Panics);
+            if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                panics += 1;
+                assert_eq!(machine.outcome(), Outcome::Stopped);
+                assert!(machine.outputs().iter().all(|&word| word == 0));
+            }
+            // It goes on with the next one.
+            let mut fresh = PointMachine::new(program, Limits::default());
+            let [next, alone] = [&mut machine, &mut fresh].map(|machine| {
+                let outcome = machine.run(&globals, &inputs, &mut ConstantTexture([0.5; 4]));
+                (outcome, machine.outputs().to_vec())
+            });
+            assert_eq!(next, alone, "seed {seed}");
+        }
+        assert!(panics > 10, "{panics}");
     }
 }

@@ -3,8 +3,8 @@
 //! All that a point is stands in the register file, on the two stacks, among the closures and in a few counters. Frames are static, so a
 //! register means the same in every machine of the program, and so does a position; the file is copied as it is.
 
+use super::PointMachine;
 use super::state::{Caller, State};
-use super::{FloatMode, PointMachine};
 use crate::bytecode::Bytecode;
 use adumbra_ir::host::{ClosureArena, Faults, Limits, SampleRequest};
 use adumbra_ir::quad::{Awaited, Lockstep};
@@ -128,6 +128,7 @@ impl PointMachine {
             faults,
             waiting,
             is_fresh: _,
+            is_running: _,
             kernels: _,
         } = &self.state;
         let registers = &self.file[..program.slots as usize];
@@ -188,8 +189,6 @@ impl PointMachine {
         state.elements = point.elements;
         state.faults = point.faults;
         state.waiting = point.waits.map(|(at, awaited)| (address(at), awaited));
-        let mode = FloatMode::enter_for_point();
         self.end();
-        drop(mode);
     }
 }

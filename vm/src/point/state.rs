@@ -81,8 +81,10 @@ pub(super) struct State {
     pub(super) faults: Faults,
     /// The instruction at which the point waits, and for what.
     pub(super) waiting: Option<(*const Threaded, Awaited)>,
-    /// Whether there is nothing to be seen of a point but outputs: it ended in the code that it began with, or there was none.
+    /// Whether there is nothing to be seen of a point but outputs: it ended in the code that it began with, or was put away, or there was none.
     pub(super) is_fresh: bool,
+    /// Whether routines run, or did when the host panicked.
+    pub(super) is_running: bool,
     /// Machine code, where there is any.
     pub(super) kernels: Option<PointKernels>,
 }
@@ -120,8 +122,11 @@ impl State {
 
     /// Forgets what could be seen of the last point.
     pub(super) fn forget(&mut self) {
+        self.calls.clear();
+        self.saved_top = 0;
         self.closures.clear();
         self.waiting = None;
+        self.is_running = false;
         if !self.faults.is_empty() {
             self.faults.clear();
         }
