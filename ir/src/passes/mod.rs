@@ -128,8 +128,9 @@ pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<Function
     reports
 }
 
-/// What happens before anything is known of shadows.
+/// What happens before anything is known of shadows. Lanes that the module has, as a text may, are found anew.
 fn first_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clock: &mut Clock) {
+    lanes::forget(module);
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
         let room = match options.merge_demand {

@@ -284,3 +284,28 @@ fn nests_as_deep_as_the_verifier_allows_are_fine() {
     let out = passed(&text, &DUAL);
     assert_eq!(out.entry().regions.len(), 2 * depth + 1);
 }
+
+#[test]
+fn lanes_that_a_text_has_are_found_anew() {
+    // What is computed twice has lanes once: it may stand for what has none.
+    let text = "fn main() -> (f32, f32) ^0 {
+                  %0: f32 = global g[0]
+                  %1: f32:xy = global g[0]
+                  %2: f32:xy = mul %1, %1
+                  return %0, %2
+                }";
+    for output_shadows in [false, true] {
+        let options = PassOptions {
+            output_shadows,
+            ..PassOptions::default()
+        };
+        let mut passes = 0;
+        let (out, _) = run_watched(module(text), &options, &mut |_, module| {
+            verified(module.clone());
+            passes += 1;
+        });
+        let lanes = out.entry().results.iter().map(|result| result.lanes);
+        assert!(lanes.eq([[Lanes::NONE, Lanes::XY][usize::from(output_shadows)]; 2]));
+        assert!(passes > 3, "{passes}");
+    }
+}
