@@ -126,6 +126,7 @@ pub(crate) trait Machine: Sized {
     fn load_global(&mut self, to: u8, word: u32);
     /// From the first lane of a half.
     fn store_slot(&mut self, slot: u32, register: u8, half: Half);
+    /// Puts bits that are known into a slot.
     fn fill_slot(&mut self, slot: u32, bits: u32);
     /// Takes so many steps of those that the point has left; jumps if there were fewer.
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel);

@@ -3,7 +3,7 @@
 use crate::case::{Case, FIRST50};
 use crate::limit::{Batch, Dual, batches};
 use adumbra::bench::{
-    Batches, Contender, Points, ROUNDS, Report, grid, planes, program, race, tiers, w4,
+    Batches, Contender, Points, ROUNDS, Report, grid, planes, planes_out, program, race, tiers, w4,
 };
 use adumbra::{Engine, SimdLevel, Tier};
 use std::cell::RefCell;
@@ -25,11 +25,6 @@ pub fn run(report: &mut Report) {
             }
         }
     }
-}
-
-/// What the C limit gives: values, ddx, ddy.
-pub fn planes_out(points: usize) -> [Vec<f32>; 3] {
-    [(); 3].map(|()| vec![0.0; points])
 }
 
 /// What the C limit gave at a point.

@@ -83,7 +83,7 @@ impl Batches {
             planes: programs::planes(points),
             evaluator: evaluator.expect("the processor has the level"),
             parts: if program.stats().lanes > 0 { 3 } else { 1 },
-            out: [(); 3].map(|()| vec![0.0; points.len()]),
+            out: programs::planes_out(points.len()),
         }
     }
 
@@ -206,7 +206,7 @@ fn time(workload: &Workload, rounds: usize, report: &mut Report) {
     let (name, points) = (workload.name, &workload.points);
     // The same for all: a contender that came to memory of its own would wait for it.
     let planes = &programs::planes(points);
-    let out = &RefCell::new([(); 3].map(|()| vec![0.0; points.len()]));
+    let out = &RefCell::new(programs::planes_out(points.len()));
     let mut contenders = Vec::new();
     for what in WHAT {
         let program = program(&workload.shader, what == "dual");

@@ -28,7 +28,7 @@ mod report;
 
 pub use clock::{Contender, ROUNDS, Sample, race};
 pub use engines::{Batches, Points, check, point_engines, suffix, tiers};
-pub use programs::{Pixel, Workload, compiler, grid, planes, program, w4, workloads};
+pub use programs::{Pixel, Workload, compiler, grid, planes, planes_out, program, w4, workloads};
 pub use report::{Goal, Report};
 
 /// Measures our engines on every benchmark program, the compilers to bytecode and to machine code, and the five shaders of the post's cost table. `rounds` is how often each thing

@@ -126,6 +126,11 @@ pub fn grid(step: usize) -> Vec<Pixel> {
         .collect()
 }
 
+/// Room for what comes out of so many points: values, ddx, ddy.
+pub fn planes_out(points: usize) -> [Vec<f32>; 3] {
+    [(); 3].map(|()| vec![0.0; points])
+}
+
 /// The values of x and of y at these points, one behind the other.
 pub fn planes(points: &[Pixel]) -> [Vec<f32>; 2] {
     [|p: &Pixel| p.x, |p: &Pixel| p.y]

@@ -333,6 +333,14 @@ pub struct Left {
     pub steps: u64,
 }
 
+impl Left {
+    /// Whether the shader has returned.
+    #[inline]
+    pub(crate) fn is_finished(self) -> bool {
+        self.exit == u64::from(FINISHED)
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 by_convention!("sysv64");
 #[cfg(not(target_arch = "x86_64"))]

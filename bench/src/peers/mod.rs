@@ -3,12 +3,11 @@
 mod fidget;
 mod num_dual;
 
-use crate::batch::planes_out;
 use crate::case::Likeness;
 use crate::limit::Dual;
 use adumbra::bench::{
-    Batches, Contender, Goal, Pixel, Points, ROUNDS, Report, Workload, planes, program, race,
-    tiers, w4 as shader, workloads,
+    Batches, Contender, Goal, Pixel, Points, ROUNDS, Report, Workload, planes, planes_out, program,
+    race, tiers, w4 as shader, workloads,
 };
 use adumbra::{Engine, SimdLevel, Tier};
 use fidget::Gradients;

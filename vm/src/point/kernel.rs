@@ -6,7 +6,7 @@
 
 use super::state::{State, Threaded};
 use crate::bytecode::{Function, WORDS};
-use crate::native::{CALLEES, FINISHED, Left, PointKernel, PointKernels};
+use crate::native::{CALLEES, Left, PointKernel, PointKernels};
 use adumbra_ir::host::{CANCEL_PERIOD, Limits, is_time_to_ask};
 
 /// Puts routines that run code where control comes into it.
@@ -100,7 +100,7 @@ unsafe fn run(
         let free = free(state.steps, active, &state.limits);
         let left = kernel(file, state.globals, free, &CALLEES);
         state.steps -= free - left.steps;
-        match left.exit == u64::from(FINISHED) {
+        match left.is_finished() {
             true => std::ptr::null(),
             false => state.code.add(left.exit as usize),
         }

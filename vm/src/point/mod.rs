@@ -21,7 +21,7 @@ mod rows;
 mod state;
 
 use crate::bytecode::{Bytecode, Function, Slot};
-use crate::native::{FINISHED, Left, PointKernels, Translator};
+use crate::native::{Left, PointKernels, Translator};
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::quad::Awaited;
@@ -173,7 +173,7 @@ impl PointMachine {
         if let Some(beginning) = &self.beginning {
             // SAFETY: it is of the machine's own program; the globals have the right length.
             let so = unsafe { beginning.run(self.file.as_mut_ptr(), globals.as_ptr()) };
-            if so.exit == u64::from(FINISHED) {
+            if so.is_finished() {
                 return Outcome::Finished;
             }
             left = Some(so);

@@ -6,6 +6,7 @@
 use super::{clamp, constants, nearest, polynomial, power_of_two, scale};
 use crate::ops::field::{Lane, Slow, Word};
 use std::f64::consts::{LN_2, LOG2_E};
+use std::marker::PhantomData;
 
 /// ln 2 as a sum of two floats; the first is what it rounds to.
 const LN_2_PARTS: [f64; 2] = [LN_2, -1.9046542e-9];
@@ -29,62 +30,85 @@ const EXP2: [f64; 6] = [
     0.00015329235,
 ];
 
-/// e^t as a number near 1, and the power of 2 that it is to be multiplied by.
-#[inline(always)]
-fn unscaled_exp<L: Lane>(t: L) -> (L, L::Word) {
-    let one = t.lit(1.0);
-    let [l0, l1] = constants(t, LN_2_PARTS);
-    let (k, power) = nearest(t, LOG2_E);
-    let r = (-k).mul_add(l1, (-k).mul_add(l0, t));
-    (polynomial(r, EXP).mul_add(r, one).mul_add(r, one), power)
+/// What is raised to a power.
+trait Base {
+    /// Powers below which, whatever their sign, a single factor scales.
+    const NEAR: f64;
+    /// Powers beyond which nothing changes any more.
+    const WITHIN: [f64; 2];
+
+    /// The base to the power of t, as a number near 1 and the power of 2 that it is to be multiplied by.
+    fn unscaled<L: Lane>(t: L) -> (L, L::Word);
 }
 
-/// The same of 2^t.
-#[inline(always)]
-fn unscaled_exp2<L: Lane>(t: L) -> (L, L::Word) {
-    let (k, power) = nearest(t, 1.0);
-    let r = t - k;
-    (polynomial(r, EXP2).mul_add(r, t.lit(1.0)), power)
+struct E;
+
+impl Base for E {
+    const NEAR: f64 = 87.0;
+    const WITHIN: [f64; 2] = [-105.0, 90.0];
+
+    #[inline(always)]
+    fn unscaled<L: Lane>(t: L) -> (L, L::Word) {
+        let one = t.lit(1.0);
+        let [l0, l1] = constants(t, LN_2_PARTS);
+        let (k, power) = nearest(t, LOG2_E);
+        let r = (-k).mul_add(l1, (-k).mul_add(l0, t));
+        (polynomial(r, EXP).mul_add(r, one).mul_add(r, one), power)
+    }
 }
 
-/// e^t for |t| < 87, where a single factor scales.
-#[inline(always)]
-pub(crate) fn near_exp<L: Lane>(t: L) -> L {
-    let (e, power) = unscaled_exp(t);
-    e * power_of_two(power)
+struct Two;
+
+impl Base for Two {
+    const NEAR: f64 = 126.0;
+    const WITHIN: [f64; 2] = [-152.0, 130.0];
+
+    #[inline(always)]
+    fn unscaled<L: Lane>(t: L) -> (L, L::Word) {
+        let (k, power) = nearest(t, 1.0);
+        let r = t - k;
+        (polynomial(r, EXP2).mul_add(r, t.lit(1.0)), power)
+    }
 }
 
-struct FarExp<L>(L);
+/// Where t is [near](Base::NEAR).
+#[inline(always)]
+fn near<B: Base, L: Lane>(t: L) -> L {
+    let (number, power) = B::unscaled(t);
+    number * power_of_two(power)
+}
 
-impl<L: Lane> Slow<L> for FarExp<L> {
+struct Far<B, L>(L, PhantomData<B>);
+
+impl<B: Base, L: Lane> Slow<L> for Far<B, L> {
     #[inline(always)]
     fn slow(self) -> L {
-        let (e, power) = unscaled_exp(clamp(self.0, -105.0, 90.0));
-        scale(e, power)
+        let [low, high] = B::WITHIN;
+        let (number, power) = B::unscaled(clamp(self.0, low, high));
+        scale(number, power)
     }
+}
+
+#[inline(always)]
+fn raised<B: Base, L: Lane>(t: L) -> L {
+    let is_near = t.magnitude().lt(t.lit(B::NEAR));
+    L::rare(!is_near, Far::<B, L>(t, PhantomData), near::<B, L>(t))
+}
+
+/// e^t for |t| < 87.
+#[inline(always)]
+pub(crate) fn near_exp<L: Lane>(t: L) -> L {
+    near::<E, L>(t)
 }
 
 #[inline(always)]
 pub(crate) fn exp<L: Lane>(t: L) -> L {
-    let is_near = t.magnitude().lt(t.lit(87.0));
-    L::rare(!is_near, FarExp(t), near_exp(t))
-}
-
-struct FarExp2<L>(L);
-
-impl<L: Lane> Slow<L> for FarExp2<L> {
-    #[inline(always)]
-    fn slow(self) -> L {
-        let (e, power) = unscaled_exp2(clamp(self.0, -152.0, 130.0));
-        scale(e, power)
-    }
+    raised::<E, L>(t)
 }
 
 #[inline(always)]
 pub(crate) fn exp2<L: Lane>(t: L) -> L {
-    let is_near = t.magnitude().lt(t.lit(126.0));
-    let (e, power) = unscaled_exp2(t);
-    L::rare(!is_near, FarExp2(t), e * power_of_two(power))
+    raised::<Two, L>(t)
 }
 
 /// e^t/2 as a sum of two floats, for t from 0 to 90.
