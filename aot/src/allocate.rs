@@ -16,6 +16,8 @@ pub(crate) enum Place {
     Slot(u16),
     /// The plane that it would be loaded from, which nobody writes before it is wanted last.
     Plane,
+    /// It is a constant, and stands in a register that nothing else has.
+    Kept(u8),
 }
 
 /// The places of all values.
@@ -35,9 +37,34 @@ impl Places {
         self.of[id as usize * self.flight + vector]
     }
 
-    /// Whether a node is computed: somebody wants it, and it is no constant in memory.
+    /// Whether a node is computed: somebody wants it, and it is no constant.
     pub(crate) fn has(&self, id: Id) -> bool {
-        self.at(id, 0) != Place::Nowhere
+        !matches!(self.at(id, 0), Place::Nowhere | Place::Kept(_))
+    }
+
+    /// How often computed nodes want each constant of their graph.
+    pub(crate) fn constants(&self, graph: &Graph) -> Vec<(u32, u32)> {
+        let mut wanted = vec![0; graph.nodes.len()];
+        for (id, node) in (0..).zip(&graph.nodes) {
+            if self.has(id) {
+                node.each_operand(|operand| wanted[operand as usize] += 1);
+            }
+        }
+        let all = graph.nodes.iter().zip(wanted);
+        let constants = all.filter(|&(node, wanted)| node.code == Code::Const && wanted > 0);
+        constants.map(|(node, wanted)| (node.a, wanted)).collect()
+    }
+
+    /// Constants stand in registers, where nothing else may be: bits, and the register.
+    pub(crate) fn keep(&mut self, graph: &Graph, kept: &[(u32, u8)]) {
+        for (node, places) in graph.nodes.iter().zip(self.of.chunks_mut(self.flight)) {
+            if node.code != Code::Const {
+                continue;
+            }
+            if let Some(&(_, register)) = kept.iter().find(|&&(bits, _)| bits == node.a) {
+                places.fill(Place::Kept(register));
+            }
+        }
     }
 }
 
@@ -259,7 +286,7 @@ impl Finder {
 
     fn free(&mut self, id: Id, vector: usize, behind: Id) {
         match self.places.of[id as usize * self.flight + vector] {
-            Place::Nowhere | Place::Plane => {}
+            Place::Nowhere | Place::Plane | Place::Kept(_) => {}
             Place::Register(register) => self.free.push(register),
             Place::Slot(slot) => self.free_slots.push((slot, behind)),
         }

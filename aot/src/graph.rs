@@ -131,6 +131,13 @@ impl Graph {
                 };
                 return Ok(self.push(code, a, by, 0));
             }
+            ShrBy if let Some(word) = self.shifted_in(a, b) => {
+                return Ok(self.push(ShrBy, word, b, 0));
+            }
+            IMul if let Some((product, further)) = self.multiplied(a, b) => {
+                let further = self.constant(further);
+                return Ok(self.push(IAdd, product, further, 0));
+            }
             Select if b == c => return Ok(b),
             Select if let Some(mask) = self.bits(a) => {
                 return Ok(if mask == 0 { c } else { b });
@@ -205,6 +212,31 @@ impl Graph {
             Code::ShrBy => node.b > 0,
             _ => false,
         }
+    }
+
+    /// What alone is left of two words that were united, where they are shifted and of the other one nothing stays: as a hash ends that was mixed with its upper half, which
+    /// is asked for next.
+    fn shifted_in(&self, id: Id, by: u32) -> Option<Id> {
+        let Node { code, a, b, .. } = self.node(id);
+        let is_out = |id: Id| {
+            let node = self.node(id);
+            node.code == Code::ShrBy && node.b + by >= u32::BITS
+        };
+        match code {
+            Code::Xor | Code::Or if is_out(b) => Some(a),
+            Code::Xor | Code::Or if is_out(a) => Some(b),
+            _ => None,
+        }
+    }
+
+    /// The product of a word that was multiplied before by the same constant, and by how much the one of the word and a constant is more: a hash is asked for at neighbouring
+    /// cells.
+    fn multiplied(&mut self, id: Id, by: Id) -> Option<(Id, u32)> {
+        let (sum, factor) = (self.node(id), self.bits(by)?);
+        let more = self.bits(sum.b).filter(|_| sum.code == Code::IAdd)?;
+        let product = Node::new(Code::IMul, sum.a, by, 0);
+        let product = self.seen.find(&product, &self.nodes).ok()?;
+        Some((product, more.wrapping_mul(factor)))
     }
 
     /// What is left where the same bits are changed twice.

@@ -16,7 +16,9 @@ impl<M: Machine> Emitter<M> {
         vector: usize,
     ) -> Operand<M::Constant> {
         match body.places.at(id, vector) {
-            Place::Register(register) => return Operand::Register(register),
+            Place::Register(register) | Place::Kept(register) => {
+                return Operand::Register(register);
+            }
             Place::Slot(slot) => return Operand::Frame(body.slots + slot as i32 * M::VECTOR),
             Place::Nowhere | Place::Plane => {}
         }
@@ -138,7 +140,9 @@ impl<M: Machine> Emitter<M> {
             let (to, usual) = match place {
                 Place::Register(register) => (register, Operand::Register(register)),
                 Place::Slot(slot) => (first, Operand::Frame(body.slots + slot as i32 * M::VECTOR)),
-                Place::Nowhere | Place::Plane => unreachable!("a result has a place"),
+                Place::Nowhere | Place::Plane | Place::Kept(_) => {
+                    unreachable!("a result has a place")
+                }
             };
             let mask = self.operand(body, node.a, vector);
             let rare = Operand::Frame(body.params);

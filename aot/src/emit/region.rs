@@ -34,10 +34,11 @@ impl<M: Machine> Emitter<M> {
         let turns = frame.room::<M>(1);
         frame.crowds = crowds;
         let cells = frame.take_cells();
-        let bodies = self.bodies(computations(), &mut frame, &cells);
+        let mut bodies = self.bodies(computations(), &mut frame, &cells);
         let (start, runs) = self.begin(&frame, &cells)?;
         let next = self.machine.label();
         self.part(Part::Points);
+        self.keep_constants(&mut bodies);
         self.machine.begin_loop(next);
         self.part(Part::Gather);
         self.gather(&crowds, count);
