@@ -318,6 +318,8 @@ pub enum InstKind {
     /// `→ 0`: counts as a call does whose callee's instructions follow in its place: takes its step, and stops the point where the call would be
     /// too deep. So many such calls are open around it.
     Enter(u32),
+    /// `→ 0`: counts as the turn of a loop does whose instructions follow in its place: takes its step.
+    Turn,
     /// `bool → yields`: the first region if true, else the second.
     If(RegionId, RegionId),
     /// `initial values of the region's parameters → broken values`: runs the region until a break leaves it.

@@ -164,6 +164,7 @@ impl Place {
             | InstKind::Sample(..)
             | InstKind::Message(_)
             | InstKind::Enter(_)
+            | InstKind::Turn
             | InstKind::MakeClosure(_)
             | InstKind::ClosureAdd
             | InstKind::ClosureScale

@@ -152,6 +152,7 @@ impl Ids {
             | InstKind::ArrayCopy { .. }
             | InstKind::ArrayResize(..)
             | InstKind::Enter(_)
+            | InstKind::Turn
             | InstKind::Load(_)
             | InstKind::Store(_)
             | InstKind::ClosureAdd

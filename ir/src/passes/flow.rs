@@ -294,6 +294,7 @@ impl<'m> Build<'m> {
                 | InstKind::ArrayZero(_)
                 | InstKind::ArrayResize(..)
                 | InstKind::Enter(_)
+                | InstKind::Turn
                 | InstKind::MakeClosure(_)
                 | InstKind::ClosureAdd
                 | InstKind::ClosureScale

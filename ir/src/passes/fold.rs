@@ -249,23 +249,14 @@ impl Fold<'_> {
         by.name = by.name.or(name);
     }
 
-    /// The bits of an operation on constants that does not fault. NaN is the canonical one, so that code is the same on every machine.
+    /// The bits of an operation on constants that does not fault.
     fn evaluate(&self, op: Op, inst: &Inst) -> Option<u32> {
         let mut words = [0; MAX_OPERANDS];
         for (word, arg) in words.iter_mut().zip(&inst.args) {
             *word = self.known[arg.index()]?;
         }
-        let words = &words[..inst.args.len()];
-        if op.faults(words) {
-            return None;
-        }
-        let bits = op.value(words);
-        let float = self.function.value(inst.results.first).ty == Scalar::F32;
-        Some(if float && f32::from_bits(bits).is_nan() {
-            CANONICAL_NAN
-        } else {
-            bits
-        })
+        let ty = self.function.value(inst.results.first).ty;
+        constant(op, &words[..inst.args.len()], ty)
     }
 
     /// The operand that an operation always equals.
@@ -289,6 +280,16 @@ impl Fold<'_> {
             _ => None,
         }
     }
+}
+
+/// The bits of an operation on these, whose result has that type, if it does not fault. NaN is the canonical one, so that code is the same on every machine.
+pub(super) fn constant(op: Op, words: &[u32], ty: Scalar) -> Option<u32> {
+    if op.faults(words) {
+        return None;
+    }
+    let bits = op.value(words);
+    let is_nan = ty == Scalar::F32 && f32::from_bits(bits).is_nan();
+    Some(if is_nan { CANONICAL_NAN } else { bits })
 }
 
 /// Ends a list that control does not come to the end of.

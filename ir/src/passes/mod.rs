@@ -2,7 +2,7 @@
 //!
 //! Each pass is one file whose head says what it may assume and what it guarantees. In order:
 //!
-//! 1. `inline` straight functions; `fold`, `dedupe`, `prune` every function; drop functions that are not called.
+//! 1. `inline` straight functions; `fold`, `dedupe`, `prune` every function; drop functions that are not called. `unroll` loops whose turns are known, and the same again.
 //! 2. `flow`, `summary`: the ways of shadows through functions and calls. `specialise` finds the variants of each function and, with `lineage` and
 //!    `demand`, the lanes of their values.
 //! 3. `lanes` writes them down. Where a `Shadow` became 0 by that, what it decided may be constant now, so fold, dedupe and prune run once more and the lanes
@@ -28,6 +28,7 @@ mod report;
 mod specialise;
 mod summary;
 mod times;
+mod unroll;
 
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub use quad::{AtDivergence, MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
 pub use times::PassTimes;
+pub use unroll::{MAX_UNROLLED, MAX_UNROLLED_IN_ALL};
 
 use crate::calls::{self, CallGraph};
 use crate::module::{Detail, InstKind, Module};
@@ -48,7 +50,15 @@ use summary::Summaries;
 use times::{Clock, Phase};
 
 /// The names of the passes, as a [`Watch`] is told them, in the order in which they first run.
-pub const PASSES: [&str; 6] = ["inline", "fold", "dedupe", "prune", "unreached", "lanes"];
+pub const PASSES: [&str; 7] = [
+    "inline",
+    "fold",
+    "dedupe",
+    "prune",
+    "unreached",
+    "unroll",
+    "lanes",
+];
 
 /// How often lanes are found anew because shadows turned out to be zero. After that such zeros stay constants that nothing was folded with.
 pub const MAX_ROUNDS: usize = 4;
@@ -141,6 +151,12 @@ fn first_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clo
         watch("inline", module);
     }
     optimise(module, watch);
+    let mut room = MAX_UNROLLED_IN_ALL;
+    let functions = module.functions.iter_mut();
+    if functions.fold(false, |any, own| unroll::unroll(own, &mut room) || any) {
+        watch("unroll", module);
+        optimise(module, watch);
+    }
     clock.lap(Phase::Optimise);
 }
 

@@ -245,8 +245,11 @@ impl Maker<'_> {
             }
             21 | 22 => self.call(),
             23 if self.random.one_in(4) => {
-                let open = self.random.below(3) as u32;
-                self.keep(InstKind::Enter(open), &[], &[]);
+                let counted = match self.random.below(4) as u32 {
+                    3 => InstKind::Turn,
+                    open => InstKind::Enter(open),
+                };
+                self.keep(counted, &[], &[]);
             }
             23 => self.op(),
             24 | 25 => self.branch(depth - 1),
@@ -380,8 +383,17 @@ impl Maker<'_> {
         let mut carried = self.types(3);
         carried.push(I32);
         let span = self.span();
-        let count = self.random.below(5) as i32;
-        let count = self.b.int(count, span);
+        // The points of most loops turn as often as they like; a loop with a constant count is written out.
+        let count = match self.random.one_in(4) {
+            true => {
+                let count = self.random.below(5) as i32;
+                self.b.int(count, span)
+            }
+            false => {
+                let [any, most] = [self.value(I32), self.b.int(3, span)];
+                self.b.op(Op::And, &[any, most], span)
+            }
+        };
         let mut initial = self.values(&carried[..carried.len() - 1]);
         initial.push(count);
         let region = self.region(|m, region| {

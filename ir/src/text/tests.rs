@@ -39,7 +39,7 @@ fn every_kind_of_instruction_reads_and_prints() {
         .collect();
     assert_eq!(
         kinds.len(),
-        26,
+        27,
         "extend every_kind.adir when a kind is added"
     );
     assert_eq!(print(&module, Spans::Shown), EVERY_KIND);

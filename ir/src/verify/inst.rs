@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
                 self.check_operands(inst, &[F32]);
                 self.check_results(inst, &[F32], None);
             }
-            InstKind::Enter(_) => {
+            InstKind::Enter(_) | InstKind::Turn => {
                 self.check_operands(inst, &[]);
                 self.check_results(inst, &[], None);
             }

@@ -6,7 +6,7 @@ use super::planes::Ref;
 use super::step::{Act, Step};
 use crate::bytecode::Pattern;
 use crate::native::CALLEES;
-use adumbra_ir::host::FaultKind;
+use adumbra_ir::host::{FaultKind, is_time_to_ask};
 use adumbra_packs::{Routines, Test};
 use std::ptr::null_mut;
 
@@ -133,6 +133,17 @@ impl Chunk {
                         }
                     }
                     Act::Enter(open) => self.count_entry(1, open, context),
+                    Act::Turn => {
+                        let span = self.span();
+                        self.take_steps(1, context, span);
+                    }
+                    Act::Counted { count, open } => {
+                        self.at += 1;
+                        if self.take_all(u64::from(count), open) {
+                            self.at += count as usize;
+                        }
+                        continue;
+                    }
                     Act::Return if self.depth == 0 => self.finish(),
                     Act::Return => {
                         self.go_back();
@@ -289,12 +300,26 @@ impl Chunk {
         self.hold(elements, span);
     }
 
+    /// Takes so many steps at once, some of them for calls around which at most so many are open whose callees stand in their places; unless one of them meets a limit, or the
+    /// host is asked at it.
+    fn take_all(&mut self, count: u64, open: u32) -> bool {
+        let fits = self.depth_within(open) <= self.limits.call_depth as usize;
+        let left = self.account.left().checked_sub(count);
+        let takes = fits && left.is_some_and(|left| !is_time_to_ask(left, count));
+        self.account.owed += if takes { count } else { 0 };
+        takes
+    }
+
+    /// How deep a call is around which so many are open whose callees stand in their places.
+    fn depth_within(&self, open: u32) -> usize {
+        (open as usize).saturating_add(self.depth + 2)
+    }
+
     /// What a call takes from the limits, around which so many calls are open whose callees stand in their places.
     fn count_entry(&mut self, steps: u64, open: u32, context: &mut Context<'_>) {
         let span = self.span();
         self.take_steps(steps, context, span);
-        let depth = (open as usize).saturating_add(self.depth + 2);
-        if depth > self.limits.call_depth as usize {
+        if self.depth_within(open) > self.limits.call_depth as usize {
             self.stop(span, |_| Some(FaultKind::CallDepth));
         }
     }

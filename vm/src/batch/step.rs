@@ -74,6 +74,10 @@ pub(super) enum Act {
     },
     /// Counts as a call whose callee's steps follow, where so many such calls are open.
     Enter(u32),
+    /// Counts as the turn of a loop whose steps follow.
+    Turn,
+    /// Counts as so many of these, which follow one another behind it, around the deepest of which so many calls are open.
+    Counted { count: u32, open: u32 },
     /// Goes back to the caller; the shader itself ends.
     Return,
     /// Points that come here are stopped.

@@ -126,6 +126,7 @@ encoding! {
     29 ArrayResize;
     30 Difference(direction);
     31 Enter;
+    32 Turn;
 }
 
 #[cfg(test)]

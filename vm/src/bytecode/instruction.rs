@@ -89,6 +89,8 @@ pub enum Opcode {
     Call,
     /// Counts as a call whose callee's instructions follow: one step of the budget, and the depth, `d` such calls being open around it.
     Enter,
+    /// Counts as the turn of a loop whose instructions follow: one step of the budget.
+    Turn,
     /// Goes back to the caller; the shader itself ends.
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the slots listed at `c`.
@@ -183,7 +185,7 @@ impl Opcode {
             Opcode::Save | Opcode::Restore => first([Number, Number]),
             Opcode::Call => first([Function, Number]),
             Opcode::Enter => first([Number]),
-            Opcode::Return | Opcode::Unreachable => first([]),
+            Opcode::Turn | Opcode::Return | Opcode::Unreachable => first([]),
             Opcode::Sample(channels, u, v) => {
                 first([Texture, Read(u), Read(v), WriteList(channels.count())])
             }

@@ -83,6 +83,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         Opcode::Restore => "restore".to_owned(),
         Opcode::Call => "call".to_owned(),
         Opcode::Enter => "enter".to_owned(),
+        Opcode::Turn => "turn".to_owned(),
         Opcode::Return => "return".to_owned(),
         Opcode::Sample(Channels::Color, u, v) => with("sample", &[u, v]),
         Opcode::Sample(Channels::Alpha, u, v) => with("sample.alpha", &[u, v]),

@@ -98,6 +98,7 @@ impl Visitor for Emitter<'_, '_, '_> {
             }
             InstKind::Call(callee, arrays) => self.call(at, inst, *callee, arrays),
             InstKind::Enter(open) => self.emit_at(inst.span, Opcode::Enter, [*open]),
+            InstKind::Turn => self.emit_at(inst.span, Opcode::Turn, []),
             InstKind::Yield => {
                 let innermost = self.work.open.len() - 1;
                 self.leave_to(innermost, args, at);

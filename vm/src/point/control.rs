@@ -149,6 +149,22 @@ pub(super) unsafe fn enter(
     }
 }
 
+/// No words.
+pub(super) unsafe fn turn(
+    ip: *const Threaded,
+    file: *mut u32,
+    state: &mut State,
+    _: f32,
+    _: f32,
+    _: f32,
+) -> *const Threaded {
+    if let Some(kind) = state.take_steps(1) {
+        return state.stop(ip, kind);
+    }
+    // SAFETY: validation checked that an instruction stands behind it.
+    unsafe { next(ip, file, state) }
+}
+
 pub(super) unsafe fn return_to(
     _: *const Threaded,
     file: *mut u32,

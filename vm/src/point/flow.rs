@@ -71,9 +71,8 @@ fn role(opcode: Opcode, finishes: bool) -> Role {
         // A fault has to be noted, with its place.
         Opcode::Row(op, _) if op.info().fault.is_some() => Role::Other,
         Opcode::Row(..) | Opcode::Move(..) | Opcode::Global(_) | Opcode::Shadow(_) => Role::Row,
-        Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Jump | Opcode::Loop | Opcode::Enter => {
-            Role::Turn
-        }
+        Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Jump => Role::Turn,
+        Opcode::Loop | Opcode::Enter | Opcode::Turn => Role::Turn,
         _ => Role::Other,
     }
 }
@@ -171,7 +170,7 @@ impl Finder<'_> {
         let [a, ..] = code.words;
         let then = match code.opcode {
             Opcode::Jump => Then::Go(self.way(a)),
-            Opcode::Loop | Opcode::Enter => Then::Step {
+            Opcode::Loop | Opcode::Enter | Opcode::Turn => Then::Step {
                 to: self.way(match code.opcode {
                     Opcode::Loop => a,
                     _ => span.end,

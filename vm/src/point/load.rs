@@ -98,6 +98,7 @@ fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>
         Opcode::Restore => control::restore,
         Opcode::Call => control::call,
         Opcode::Enter => control::enter,
+        Opcode::Turn => control::turn,
         Opcode::Return => control::return_to,
         Opcode::Sample(..) => host::sample,
         Opcode::SampleGradients(_) => host::sample_gradients,

@@ -88,6 +88,11 @@ impl<F: Number> Machine<'_, F> {
                 self.count_entry(1, open, inst.span)?;
                 return Ok(Values::new());
             }
+            InstKind::Turn => {
+                self.take_steps(1, inst.span)?;
+                self.state.tally.turns += 1;
+                return Ok(Values::new());
+            }
             InstKind::ArrayZero(array) => {
                 let len = self.function().arrays[array.index()].len;
                 self.take_steps(array_steps(len), inst.span)?;

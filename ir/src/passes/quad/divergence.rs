@@ -383,7 +383,7 @@ impl<'m> Walk<'m> {
                 self.places.push(place);
                 self.give(inst.results, all);
             }
-            InstKind::Message(_) | InstKind::Enter(_) | InstKind::Unreachable => {}
+            InstKind::Message(_) | InstKind::Enter(_) | InstKind::Turn | InstKind::Unreachable => {}
             InstKind::ArrayZero(array) => self.put(*array, partial),
             InstKind::ArrayResize(array, _) => {
                 self.put(*array, all | partial);

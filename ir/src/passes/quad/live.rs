@@ -52,6 +52,7 @@ fn is_plain(function: &Function, region: RegionId, end: &InstKind, plain: &[bool
             | InstKind::Global(..)
             | InstKind::Shadow(_)
             | InstKind::Enter(_)
+            | InstKind::Turn
             | InstKind::Sample(..) => true,
             InstKind::Op(op) => op.info().fault.is_none(),
             InstKind::Call(callee, arrays) => arrays.is_empty() && plain[callee.index()],

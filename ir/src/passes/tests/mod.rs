@@ -11,6 +11,7 @@ mod post;
 mod quad;
 mod random;
 mod unread;
+mod unroll;
 mod variants;
 
 use super::*;

@@ -6,8 +6,9 @@ use super::*;
 use crate::eval::{Options, Point, Shadows, Slot, evaluate};
 use crate::host::{Fault, Host, Limits, SampleRequest, Sampled};
 use crate::module::*;
-use crate::passes::{dedupe::dedupe, fold::fold, prune::prune};
+use crate::passes::{dedupe::dedupe, fold::fold, prune::prune, unroll::unroll};
 use crate::random::generate;
+use std::cell::Cell;
 
 const MODULES: u64 = 1_000;
 const POINTS: u64 = 3;
@@ -176,16 +177,22 @@ fn compare(
 
 #[test]
 fn each_pass_keeps_values_shadows_and_faults() {
+    let unrolled = Cell::new(0);
     for seed in 0..MODULES {
         let before = generate(seed);
         let mut module = before.clone();
-        let passes: [&dyn Fn(&mut Function); 4] = [&fold, &dedupe, &prune, &fold];
+        let unroll = |function: &mut Function| {
+            unrolled.set(unrolled.get() + u32::from(unroll(function, &mut usize::MAX.clone())));
+        };
+        let passes: [&dyn Fn(&mut Function); 6] = [&fold, &dedupe, &prune, &unroll, &fold, &prune];
         for pass in passes {
             module.functions.iter_mut().for_each(pass);
             module = verified(module);
             compare(seed, &before, &module, Shadows::Full, true, true);
         }
     }
+    let unrolled = unrolled.get();
+    assert!(unrolled > MODULES as u32 / 10, "{unrolled}");
 }
 
 #[test]
@@ -221,5 +228,5 @@ fn lanes_give_what_full_shadows_give() {
     assert!(mix.compared > 2 * runs, "{}", mix.compared);
     assert!(mix.shadows > runs / 20, "{}", mix.shadows);
     assert!(mix.loops > runs / 4, "{}", mix.loops);
-    assert!(mix.variants > runs / 50, "{}", mix.variants);
+    assert!(mix.variants > runs / 60, "{}", mix.variants);
 }

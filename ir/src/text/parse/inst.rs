@@ -99,6 +99,7 @@ impl<'a> Parser<'a> {
             }
             "call" => return self.call(draft, results),
             "enter" => InstKind::Enter(self.number()?),
+            "turn" => InstKind::Turn,
             "yield" => {
                 args = self.values()?;
                 InstKind::Yield

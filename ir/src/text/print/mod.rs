@@ -411,6 +411,7 @@ impl<'a> Printer<'a> {
                 }
             }
             InstKind::Enter(open) => write!(out, "enter {open}"),
+            InstKind::Turn => out.write_str("turn"),
             InstKind::If(..) => write!(out, "if {args}"),
             InstKind::Loop(_) => out.write_str("loop"),
             InstKind::Block(_) => out.write_str("block"),

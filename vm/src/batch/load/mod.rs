@@ -250,7 +250,7 @@ impl Loader<'_> {
     fn step(&mut self, act: Act, refs: usize) {
         if !matches!(
             act,
-            Act::Row { .. } | Act::Cell(..) | Act::Fault(..) | Act::Enter(_)
+            Act::Row { .. } | Act::Cell(..) | Act::Fault(..) | Act::Enter(_) | Act::Turn
         ) {
             self.candidates.clear();
         }
@@ -325,6 +325,7 @@ impl Loader<'_> {
                 });
             }
             Opcode::Enter => self.emit(Act::Enter(a), []),
+            Opcode::Turn => self.emit(Act::Turn, []),
             Opcode::Return => self.control(Act::Return),
             Opcode::Unreachable => self.emit(Act::Unreachable, []),
             Opcode::Move(to, from) => {

@@ -100,7 +100,9 @@ impl Loader<'_> {
                 | Act::Native { .. }
                 | Act::Row { .. }
                 | Act::Cell(..)
-                | Act::Enter(_) => true,
+                | Act::Enter(_)
+                | Act::Turn
+                | Act::Counted { .. } => true,
                 _ => false,
             })
     }
@@ -143,7 +145,9 @@ impl Loader<'_> {
                 Act::Enter(open) => Some(open),
                 _ => None,
             });
-            open = entries.clone().fold(open, u32::max);
+            open = entries.fold(open, u32::max);
+            let counted = |step: &&Step| matches!(step.act, Act::Enter(_) | Act::Turn);
+            let counted = steps.iter().filter(counted).count();
             let stored = self.stored_by_block(steps, block, blocks);
             let stored = stored.map(|(slot, kept)| (words.numbers[&Place::Own(slot)], kept));
             let stored = stored.collect();
@@ -175,7 +179,7 @@ impl Loader<'_> {
             made.push(Block {
                 rows,
                 stored,
-                steps: entries.count() as u32,
+                steps: counted as u32,
                 end,
                 position: last.position,
             });

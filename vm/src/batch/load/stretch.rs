@@ -1,6 +1,6 @@
 //! Stretches: rows of a block that follow one another, for a native backend.
 //!
-//! In front of a stretch comes the step that runs its code. Cells and entries that stood among its rows come before that: what they do has nothing to
+//! In front of a stretch comes the step that runs its code. Cells and what counts that stood among its rows come before that: what they do has nothing to
 //! do with rows. Which words the code has to leave in their planes is found backwards over the block's steps.
 
 use super::super::step::{Act, Place, Step};
@@ -31,7 +31,10 @@ impl Loader<'_> {
                 .by_ref()
                 .take(range.len())
                 .partition(|step| matches!(step.act, Act::Row { .. }));
-            self.out.steps.extend(before);
+            let is_cell = |step: &Step| matches!(step.act, Act::Cell(..));
+            let (cells, counted): (Vec<Step>, Vec<Step>) = before.into_iter().partition(is_cell);
+            self.out.steps.extend(cells);
+            self.counted(counted);
             self.stretch(&rows, &stored);
             self.out.steps.extend(rows);
             at = range.end;
@@ -39,6 +42,22 @@ impl Loader<'_> {
         self.out.steps.extend(steps);
         // Nobody asks for the operands of these any more.
         self.counts.resize(self.out.steps.len(), 0);
+    }
+
+    /// Steps of the budget, to be taken at once where that is the same.
+    fn counted(&mut self, steps: Vec<Step>) {
+        let open = steps.iter().map(|step| match step.act {
+            Act::Enter(open) => open,
+            _ => 0,
+        });
+        if let (Some(open), 2..) = (open.max(), steps.len()) {
+            let count = steps.len() as u32;
+            self.out.steps.push(Step {
+                act: Act::Counted { count, open },
+                ..steps[0]
+            });
+        }
+        self.out.steps.extend(steps);
     }
 
     /// Where stretches are among the steps from `first` on.
@@ -53,7 +72,7 @@ impl Loader<'_> {
         for (at, step) in self.out.steps.iter().enumerate().skip(first) {
             match step.act {
                 Act::Row { .. } => rows += 1,
-                Act::Cell(..) | Act::Enter(_) => {}
+                Act::Cell(..) | Act::Enter(_) | Act::Turn => {}
                 _ => {
                     close(start..at, rows);
                     (start, rows) = (at + 1, 0);

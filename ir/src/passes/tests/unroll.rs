@@ -1,0 +1,234 @@
+//! Loops that are written out: what stands in their places, and that nobody can tell.
+
+use super::random::{Recorder, Seen, observe_within, points};
+use super::*;
+use crate::eval::{Options, Point, Shadows, evaluate};
+use crate::host::Limits;
+use crate::module::InstKind;
+use crate::passes::{fold::fold, unroll::unroll};
+use crate::random::generate;
+
+/// A function whose loop counts up to a number, and sums products with its counter, which it makes a float.
+fn counting(to: i32) -> String {
+    format!(
+        "fn main(%0: f32) -> (f32) ^0 {{
+           %1: f32 = const 0.0
+           %2: i32 = const 0
+           %3: f32 = loop ^1 (%4: f32 $sum = %1, %5: i32 = %2) {{
+             %6: i32 = const {to}
+             %7: bool = ilt %5, %6
+             if %7 ^2 {{
+               yield
+             }} else ^3 {{
+               break ^1 %4
+             }}
+             %8: f32 = i2f %5
+             %9: f32 = mul %8, %0
+             %10: f32 = add %4, %9
+             %11: i32 = const 1
+             %12: i32 = iadd %5, %11
+             continue ^1 %10, %12 @7..8
+           }}
+           return %3
+         }}"
+    )
+}
+
+/// How many loops a module has, and how many turns without one.
+fn loops_and_turns(module: &Module) -> (usize, usize) {
+    let regions = module.functions.iter().flat_map(|f| &f.regions);
+    let insts = || regions.clone().flat_map(|r| &r.insts);
+    let loops = insts().filter(|inst| matches!(inst.kind, InstKind::Loop(_)));
+    let turns = insts().filter(|inst| inst.kind == InstKind::Turn);
+    (loops.count(), turns.count())
+}
+
+#[test]
+fn a_loop_that_constants_end_stands_as_its_turns() {
+    let out = passed(&counting(3), &DUAL);
+    assert_text(
+        &out,
+        "fn main(%0: f32) -> (f32) ^0 {
+           %1: f32 $sum = const 0.0
+           %2: f32 = mul %1, %0
+           %3: f32 $sum = add %1, %2
+           turn
+           %4: f32 $sum = add %3, %0
+           turn
+           %5: f32 = const 2.0
+           %6: f32 = mul %5, %0
+           %7: f32 $sum = add %4, %6
+           turn
+           return %7
+         }",
+    );
+    let main = out.entry();
+    let turns = (main.region(main.body).insts.iter()).filter(|inst| inst.kind == InstKind::Turn);
+    assert!(
+        turns.clone().all(|turn| turn.span.start == 7),
+        "places stay"
+    );
+    assert_eq!(loops_and_turns(&passed(&counting(0), &DUAL)), (0, 0));
+    assert_eq!(loops_and_turns(&passed(&counting(-5), &DUAL)), (0, 0));
+}
+
+#[test]
+fn loops_within_loops_are_written_out_and_those_that_points_end_stay() {
+    // The inner loop turns three times in each of four turns, if the outer one is written out as well; the innermost by the point.
+    let text = |end: &str| {
+        format!(
+            "fn main(%0: f32) -> (f32) ^0 {{
+               %1: i32 = const 4
+               %2: i32 = const 1
+               %3: i32 = const 0
+               %4: i32 = const 3
+               %5: i32 = f2i %0
+               %6: f32 = loop ^1 (%7: f32 = %0, %8: i32 = %1) {{
+                 %9: bool = ilt %3, %8
+                 if %9 ^2 {{ yield }} else ^3 {{ break ^1 %7 }}
+                 %10: f32 = loop ^4 (%11: f32 = %7, %12: i32 = {end}) {{
+                   %13: bool = ile %12, %3
+                   if %13 ^5 {{
+                     %14: f32 = sqrt %11
+                     break ^4 %14
+                   }} else ^6 {{
+                     yield
+                   }}
+                   %15: bool = flt %11, %0
+                   %16: f32 = if %15 ^7 {{
+                     %17: f32 = sin %11
+                     yield %17
+                   }} else ^8 {{
+                     %18: f32 = block ^9 {{
+                       if %9 ^10 {{ break ^9 %11 }} else ^11 {{ yield }}
+                       break ^9 %0
+                     }}
+                     yield %18
+                   }}
+                   %19: f32 = add %16, %16
+                   %20: i32 = isub %12, %2
+                   continue ^4 %19, %20
+                 }}
+                 %21: i32 = isub %8, %2
+                 continue ^1 %10, %21
+               }}
+               return %6
+             }}"
+        )
+    };
+    let within = |end| loops_and_turns(&passed(&text(end), &DUAL));
+    assert_eq!(within("%4"), (0, 4 * 3 + 4));
+    assert_eq!(within("%5"), (4, 4));
+}
+
+#[test]
+fn loops_stay_that_are_left_in_other_ways() {
+    let stays = |insert: &str| {
+        let text = counting(3).replace("%8: f32 = i2f %5", &format!("{insert}\n%8: f32 = i2f %5"));
+        loops_and_turns(&passed(&text, &DUAL)) == (1, 0)
+    };
+    assert!(!stays(""));
+    assert!(!stays(
+        "%13: bool = flt %0, %4 if %13 ^4 { turn yield } else ^5 { yield }"
+    ));
+    assert!(stays(
+        "%13: bool = flt %0, %4 if %13 ^4 { break ^1 %0 } else ^5 { yield }"
+    ));
+    assert!(stays(
+        "%13: bool = flt %0, %4 if %13 ^4 { return %0 } else ^5 { yield }"
+    ));
+    assert!(stays(
+        "%13: bool = flt %0, %4 if %13 ^4 { continue ^1 %0, %5 } else ^5 { yield }"
+    ));
+    let unreachable = counting(3).replacen("yield", "unreachable", 1);
+    assert_eq!(loops_and_turns(&passed(&unreachable, &DUAL)).1, 0);
+}
+
+#[test]
+fn loops_are_written_out_up_to_a_limit() {
+    /// Instructions of a turn, regions included, once constants stand in front of the loop.
+    fn turn(module: &Module) -> usize {
+        let main = module.entry();
+        let mut size = 0;
+        main.for_each_region(|region| size += main.region(region).insts.len());
+        size - main.region(main.body).insts.len()
+    }
+    let endless = turn(&passed(&counting(i32::MAX), &DUAL));
+    let fit = (MAX_UNROLLED / endless) as i32;
+    assert_eq!(
+        loops_and_turns(&passed(&counting(fit - 1), &DUAL)),
+        (0, fit as usize - 1)
+    );
+    assert_eq!(loops_and_turns(&passed(&counting(fit), &DUAL)), (1, 0));
+
+    // Of two alike the second one finds no room.
+    let mut module = module(&counting(3));
+    fold(&mut module.functions[0]);
+    let mut room = 4 * turn(&module);
+    let mut copies = [module.functions[0].clone(), module.functions[0].clone()];
+    let written = copies
+        .each_mut()
+        .map(|function| unroll(function, &mut room));
+    assert_eq!((written, room), ([true, false], 0));
+}
+
+#[test]
+fn limits_find_the_same_turns() {
+    let before = module(&counting(5));
+    let (after, _) = run(before.clone(), &DUAL);
+    assert_eq!(loops_and_turns(&after), (0, 5));
+    let mut stopped = 0;
+    for steps in 0..8 {
+        let outcome = |module: &Module| {
+            let limits = Limits {
+                steps,
+                ..Limits::default()
+            };
+            let options = Options {
+                limits,
+                ..Options::default()
+            };
+            let mut host = Recorder::default();
+            let outcome = evaluate(module, &Point::new(module), &options, &mut host);
+            (outcome.faults, outcome.steps, outcome.outputs)
+        };
+        let expected = outcome(&before);
+        assert_eq!(outcome(&after), expected, "{steps}");
+        stopped += usize::from(expected.0.stopped().is_some());
+    }
+    // The shader and five turns.
+    assert_eq!(stopped, 6);
+}
+
+/// Random modules with so few steps that they end anywhere: before and after they do the same.
+#[test]
+fn nobody_can_tell_what_is_written_out() {
+    let (mut written, mut stopped) = (0, 0);
+    for seed in 0..400 {
+        let mut before = generate(seed);
+        before.functions.iter_mut().for_each(fold);
+        let mut after = before.clone();
+        let mut room = MAX_UNROLLED_IN_ALL;
+        for function in &mut after.functions {
+            written += usize::from(unroll(function, &mut room));
+        }
+        let after = verified(after);
+        for point in points(&before, seed, true) {
+            let see = |module: &Module, steps| -> Seen {
+                let limits = Limits {
+                    steps,
+                    ..Limits::default()
+                };
+                observe_within(module, &point, Shadows::Full, true, limits)
+            };
+            let end = see(&before, 5_000).steps;
+            for steps in (0..12).chain([end / 2, end.saturating_sub(1), end, 5_000]) {
+                let (expected, got) = (see(&before, steps), see(&after, steps));
+                let same = expected.agrees(&got) && expected.steps == got.steps;
+                assert!(same, "module {seed}, {steps} steps");
+                stopped += usize::from(expected.faults.iter().any(|fault| fault.kind.stops()));
+            }
+        }
+    }
+    assert!(written > 100 && stopped > 1_000, "{written} {stopped}");
+}

@@ -1,0 +1,376 @@
+//! Writes loops out whose turns are known.
+//!
+//! Assumes a function that is folded: whatever is always the same is a constant.
+//! Guarantees: a loop that constants alone end, and soon, stands as its turns, one behind the other, up to where it ends. A [`Turn`](InstKind::Turn) stands for each
+//! `Continue` and takes its step of the budget, so that nobody can tell the difference. Names and places stay.
+//! Loops stay that anything else may leave or continue, that would become more than [`MAX_UNROLLED`] instructions, or more than there is still room for in the module.
+//!
+//! What goes by the number of a turn is constant then, and machines have long straight lines, in which they keep nothing between turns.
+
+use super::alias::Aliases;
+use super::fold::constant;
+use crate::module::*;
+use crate::ops::MAX_OPERANDS;
+
+/// The most instructions that a loop becomes.
+pub const MAX_UNROLLED: usize = 1 << 10;
+
+/// The most instructions that a module gets by loops that are written out.
+pub const MAX_UNROLLED_IN_ALL: usize = 1 << 14;
+
+/// Writes loops of a function out, inner ones first, while there is room for so many instructions. Returns whether there was one.
+pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
+    // Regions stand before those nested in them.
+    let mut around = Vec::new();
+    function.for_each_region(|id| {
+        let mut insts = function.region(id).insts.iter();
+        if insts.any(|inst| matches!(inst.kind, InstKind::Loop(_))) {
+            around.push(id);
+        }
+    });
+    if around.is_empty() {
+        return false;
+    }
+    let mut unroller = Unroller {
+        aliases: Aliases::new(function.values.len()),
+        known: vec![None; function.values.len()],
+        copies: (0..function.values.len() as u32).map(ValueId).collect(),
+        regions: (0..function.regions.len() as u32).map(RegionId).collect(),
+        seen: vec![RegionId(0); function.regions.len()],
+        function,
+        room,
+        any: false,
+    };
+    unroller.find_constants();
+    for &id in around.iter().rev() {
+        unroller.region(id);
+    }
+    unroller.tidy()
+}
+
+struct Unroller<'f> {
+    function: &'f mut Function,
+    /// What stands for the results of loops that are written out.
+    aliases: Aliases,
+    /// The bits of constants; of a loop's values those that they have in the turn at hand.
+    known: Vec<Option<u32>>,
+    /// What each value of a loop is in the turn that is written; others are themselves.
+    copies: Vec<ValueId>,
+    /// The same of regions.
+    regions: Vec<RegionId>,
+    /// By region: the loop that it was last found in.
+    seen: Vec<RegionId>,
+    /// How many instructions there may still be.
+    room: &'f mut usize,
+    any: bool,
+}
+
+/// A loop as it may be written out.
+struct Shape {
+    /// How many instructions a turn has.
+    size: usize,
+    /// Where it may end: positions of `If`s, each with the condition that ends it.
+    exits: Vec<(usize, bool)>,
+}
+
+/// How often a loop turns.
+struct Turns {
+    /// How many end with its `Continue`.
+    whole: usize,
+    /// Where the one behind them ends it: the position of an `If`.
+    exit: usize,
+}
+
+/// Where a loop may end: with which condition, the arm that ends it, and the one that does not.
+fn exit(
+    function: &Function,
+    body: RegionId,
+    kind: &InstKind,
+) -> Option<(bool, RegionId, RegionId)> {
+    let InstKind::If(then, other) = *kind else {
+        return None;
+    };
+    let ends = |arm| function.terminator(arm).kind == InstKind::Break(body);
+    match ends(then) {
+        true => Some((true, then, other)),
+        false => ends(other).then_some((false, other, then)),
+    }
+}
+
+impl Unroller<'_> {
+    fn find_constants(&mut self) {
+        for inst in self.function.regions.iter().flat_map(|r| &r.insts) {
+            if let InstKind::Const(bits) = inst.kind {
+                self.known[inst.results.first.index()] = Some(bits);
+            }
+        }
+    }
+
+    /// Writes out the loops among a region's instructions.
+    fn region(&mut self, id: RegionId) {
+        let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
+        let mut out = Vec::with_capacity(insts.len());
+        for mut inst in insts {
+            self.aliases.rewrite(&mut inst);
+            let turns = match inst.kind {
+                InstKind::Loop(body) => self.turns(body, &inst.args).map(|turns| (body, turns)),
+                _ => None,
+            };
+            match turns {
+                Some((body, turns)) => self.write_out(body, &inst, &turns, &mut out),
+                None => out.push(inst),
+            }
+        }
+        self.function.regions[id.index()].insts = out;
+    }
+
+    /// How often a loop turns, if that is known and there is room for it, which it takes then.
+    fn turns(&mut self, body: RegionId, args: &Args) -> Option<Turns> {
+        let Shape { size, exits } = self.shape(body)?;
+        let first = args.iter().map(|&arg| self.aliases.find(arg));
+        let mut carried: Vec<Option<u32>> = first.map(|arg| self.known[arg.index()]).collect();
+        for whole in 0..MAX_UNROLLED / size {
+            if let Some(exit) = self.turn(body, &exits, &mut carried)? {
+                let room = self.room.checked_sub((whole + 1) * size)?;
+                *self.room = room;
+                return Some(Turns { whole, exit });
+            }
+        }
+        None
+    }
+
+    /// What a loop is, unless it is too large, has no constant to end it, or is left and continued in other ways than by itself at its end.
+    fn shape(&mut self, body: RegionId) -> Option<Shape> {
+        let mut exits = Vec::new();
+        let insts = &self.function.region(body).insts;
+        for (at, inst) in insts.iter().enumerate() {
+            if let Some((when, _, stays)) = exit(self.function, body, &inst.kind) {
+                if self.function.terminator(stays).kind != InstKind::Yield {
+                    return None;
+                }
+                exits.push((at, when));
+            }
+        }
+        let ends_itself = self.function.terminator(body).kind == InstKind::Continue(body);
+        if exits.is_empty() || !ends_itself {
+            return None;
+        }
+        let (mut size, mut continues, mut breaks) = (0, 0, 0);
+        let mut open = vec![body];
+        while let Some(id) = open.pop() {
+            self.seen[id.index()] = body;
+            let insts = &self.function.region(id).insts;
+            size += insts.len();
+            if size > MAX_UNROLLED {
+                return None;
+            }
+            for inst in insts {
+                match inst.kind {
+                    InstKind::Continue(to) if to == body => continues += 1,
+                    InstKind::Break(to) if to == body => breaks += 1,
+                    // Of a region within, which was met before what is in it.
+                    InstKind::Break(to) | InstKind::Continue(to)
+                        if self.seen[to.index()] == body => {}
+                    InstKind::Break(_) | InstKind::Continue(_) | InstKind::Return => return None,
+                    _ => open.extend(inst.kind.regions()),
+                }
+            }
+        }
+        (continues == 1 && breaks == exits.len()).then_some(Shape { size, exits })
+    }
+
+    /// Runs a turn with what it carries, as far as that is known; then that is what the next one carries. Says where the loop ends, if it does; nothing if that cannot be told.
+    fn turn(
+        &mut self,
+        body: RegionId,
+        exits: &[(usize, bool)],
+        carried: &mut [Option<u32>],
+    ) -> Option<Option<usize>> {
+        let region = self.function.region(body);
+        for (param, bits) in region.params.iter().zip(carried.iter()) {
+            self.known[param.index()] = *bits;
+        }
+        let mut exits = exits.iter().peekable();
+        for (at, inst) in region.insts.iter().enumerate() {
+            match inst.kind {
+                InstKind::Const(_) => {}
+                InstKind::Op(op) => {
+                    let mut words = [0; MAX_OPERANDS];
+                    let mut args = words.iter_mut().zip(&inst.args);
+                    let is_known = args.all(|(word, arg)| {
+                        let bits = self.known[self.aliases.find(*arg).index()];
+                        *word = bits.unwrap_or_default();
+                        bits.is_some()
+                    });
+                    let result = inst.results.first;
+                    let ty = self.function.value(result).ty;
+                    let words = &words[..inst.args.len()];
+                    let bits = is_known.then(|| constant(op, words, ty)).flatten();
+                    self.known[result.index()] = bits;
+                }
+                InstKind::If(..) if let Some((_, ends)) = exits.next_if(|exit| exit.0 == at) => {
+                    let condition = self.known[self.aliases.find(inst.args[0]).index()]?;
+                    if (condition != 0) == *ends {
+                        return Some(Some(at));
+                    }
+                }
+                InstKind::Continue(_) => {
+                    for (bits, arg) in carried.iter_mut().zip(&inst.args) {
+                        *bits = self.known[self.aliases.find(*arg).index()];
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(None)
+    }
+
+    /// Appends a loop's turns; what it is left with stands for its results.
+    fn write_out(&mut self, body: RegionId, own: &Inst, turns: &Turns, out: &mut Vec<Inst>) {
+        self.any = true;
+        let Region { params, insts } = std::mem::take(&mut self.function.regions[body.index()]);
+        self.carry(&params, &own.args);
+        for turn in 0..=turns.whole {
+            for (at, inst) in insts.iter().enumerate() {
+                match inst.kind {
+                    InstKind::If(..)
+                        if let Some((_, ends, stays)) = exit(self.function, body, &inst.kind) =>
+                    {
+                        let is_last = turn == turns.whole && at == turns.exit;
+                        let arm = if is_last { ends } else { stays };
+                        let given = self.copy_list(arm, out);
+                        if is_last {
+                            for (result, value) in own.results.iter().zip(given) {
+                                self.name(value, result);
+                                self.aliases.replace(result, value);
+                            }
+                            return;
+                        }
+                        for (result, value) in inst.results.iter().zip(given) {
+                            self.copies[result.index()] = value;
+                        }
+                    }
+                    InstKind::Continue(_) => {
+                        let carried: Args = inst.args.iter().map(|&arg| self.copied(arg)).collect();
+                        out.push(Inst {
+                            kind: InstKind::Turn,
+                            args: Args::new(),
+                            results: Results::NONE,
+                            span: inst.span,
+                        });
+                        self.carry(&params, &carried);
+                    }
+                    _ => {
+                        let copy = self.copy(inst);
+                        out.push(copy);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a loop's parameters are in the turn that comes.
+    fn carry(&mut self, params: &[ValueId], values: &[ValueId]) {
+        for (&param, &value) in params.iter().zip(values) {
+            self.name(value, param);
+            self.copies[param.index()] = value;
+        }
+    }
+
+    /// A value takes the name of what it stands for, if it has none.
+    fn name(&mut self, value: ValueId, of: ValueId) {
+        let name = self.function.value(of).name;
+        let own = &mut self.function.values[value.index()].name;
+        *own = own.or(name);
+    }
+
+    /// What a value is in the turn that is written.
+    fn copied(&mut self, value: ValueId) -> ValueId {
+        let value = self.aliases.find(value);
+        self.copies[value.index()]
+    }
+
+    /// Appends copies of a region's instructions, without the last one. Gives what that gives.
+    fn copy_list(&mut self, id: RegionId, out: &mut Vec<Inst>) -> Args {
+        let insts = self.function.region(id).insts.clone();
+        let (last, rest) = insts.split_last().expect("a region ends with a terminator");
+        for inst in rest {
+            let copy = self.copy(inst);
+            out.push(copy);
+        }
+        last.args.iter().map(|&arg| self.copied(arg)).collect()
+    }
+
+    /// A copy of an instruction, with copies of its regions.
+    fn copy(&mut self, inst: &Inst) -> Inst {
+        let args = inst.args.iter().map(|&arg| self.copied(arg)).collect();
+        let kind = match inst.kind {
+            InstKind::If(then, other) => {
+                InstKind::If(self.copy_region(then), self.copy_region(other))
+            }
+            InstKind::Loop(body) => InstKind::Loop(self.copy_region(body)),
+            InstKind::Block(body) => InstKind::Block(self.copy_region(body)),
+            InstKind::Break(to) => InstKind::Break(self.regions[to.index()]),
+            InstKind::Continue(to) => InstKind::Continue(self.regions[to.index()]),
+            ref kind => kind.clone(),
+        };
+        let results = Results {
+            first: ValueId(self.function.values.len() as u32),
+            count: inst.results.count,
+        };
+        for old in inst.results.iter() {
+            let new = self.copy_value(old);
+            if let InstKind::Const(bits) = kind {
+                self.known[new.index()] = Some(bits);
+            }
+        }
+        Inst {
+            kind,
+            args,
+            results,
+            span: inst.span,
+        }
+    }
+
+    fn copy_value(&mut self, old: ValueId) -> ValueId {
+        let new = ValueId(self.function.values.len() as u32);
+        self.function.values.push(*self.function.value(old));
+        self.aliases.add();
+        self.known.push(None);
+        self.copies.push(new);
+        self.copies[old.index()] = new;
+        new
+    }
+
+    fn copy_region(&mut self, old: RegionId) -> RegionId {
+        let new = RegionId(self.function.regions.len() as u32);
+        self.function.regions.push(Region::default());
+        self.regions.push(new);
+        self.seen.push(RegionId(0));
+        self.regions[old.index()] = new;
+        let Region { params, insts } = self.function.region(old).clone();
+        let params = params.iter().map(|&param| self.copy_value(param)).collect();
+        let insts = insts.iter().map(|inst| self.copy(inst)).collect();
+        self.function.regions[new.index()] = Region { params, insts };
+        new
+    }
+
+    /// Makes everything read what stands for results of loops, and empties regions that nobody comes to. Returns whether a loop was written out.
+    fn tidy(mut self) -> bool {
+        if !self.any {
+            return false;
+        }
+        let mut reached = vec![false; self.function.regions.len()];
+        self.function
+            .for_each_region(|id| reached[id.index()] = true);
+        for (region, reached) in self.function.regions.iter_mut().zip(reached) {
+            if !reached {
+                *region = Region::default();
+            }
+            for inst in &mut region.insts {
+                self.aliases.rewrite(inst);
+            }
+        }
+        true
+    }
+}
