@@ -97,11 +97,8 @@ impl OpVisitor for Write<'_> {
         }
         let (value, partials) = R::both(operands);
         let [x, y] = [0, 1].map(|direction| {
-            has(self.shadows, 0, direction).then(|| {
-                tangent(R::INFO.singular, &partials, along[direction], value)
-                    .bits()
-                    .id()
-            })
+            has(self.shadows, 0, direction)
+                .then(|| tangent(&partials, along[direction], value).bits().id())
         });
         [id(value), x, y]
     }

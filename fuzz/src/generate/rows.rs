@@ -142,7 +142,7 @@ impl WrittenRow {
 pub(super) struct Rows {
     /// Sums, products and the like.
     pub(super) linear: Vec<WrittenRow>,
-    /// Differentiable and called by name or singular.
+    /// Differentiable and not linear.
     pub(super) smooth: Vec<WrittenRow>,
     /// With jumps, or from something that has no derivative.
     pub(super) jumping: Vec<WrittenRow>,

@@ -2,7 +2,7 @@
 
 use super::field::{Field, Lane};
 use super::row::{Class, Info, Kind, Partial, Row, between, sign};
-use Partial::{MinusOne, Of, One};
+use Partial::{MinusOne, Of, One, Singular};
 
 /// −a.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,7 +138,6 @@ impl Row<2> for Div {
         doc: "The quotient, rounded to nearest even; infinite or NaN where b is 0.",
         derivative: "r·a′ - (v·r)·b′ with r = 1/b",
         kink: "where 1/b overflows (b is 0 or a least denormal) the partials are infinite or NaN",
-        singular: true,
         operands: &[Kind::Float; 2],
         test: &[between(-100.0, 100.0), between(0.1, 10.0)],
         ..Info::SMOOTH
@@ -156,7 +155,7 @@ impl Row<2> for Div {
     #[inline(always)]
     fn partials<F: Field>([_, b]: [F; 2], v: F) -> [Partial<F>; 2] {
         let r = b.lit(1.0) / b;
-        [Of(r), Of(-(v * r))]
+        [Singular(r), Singular(-(v * r))]
     }
 
     fn piece([_, b]: [f64; 2]) -> i64 {

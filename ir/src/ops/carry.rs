@@ -115,7 +115,7 @@ impl OpVisitor for Carries {
         let partials: [Partial<Known<f32>>; N] = R::partials(operands, Known(None));
         std::array::from_fn(|i| match partials.get(i) {
             None | Some(Partial::Zero | Partial::Where(Known(Some(false)))) => false,
-            Some(Partial::Of(Known(Some(partial)))) => *partial != 0.0,
+            Some(Partial::Of(Known(Some(p))) | Partial::Singular(Known(Some(p)))) => *p != 0.0,
             Some(_) => true,
         })
     }
@@ -126,7 +126,29 @@ impl OpVisitor for Carries {
     }
 }
 
+/// The operands whose partials are singular, whatever they are.
+struct Singular;
+
+impl OpVisitor for Singular {
+    type Out = [bool; MAX_OPERANDS];
+
+    fn float<R: Row<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
+        let unknown = Known(None);
+        let partials: [Partial<Known<f32>>; N] = R::partials([unknown; N], unknown);
+        std::array::from_fn(|i| matches!(partials.get(i), Some(Partial::Singular(_))))
+    }
+
+    fn word<R: WordRow<N>, const N: usize>(self) -> [bool; MAX_OPERANDS] {
+        [false; MAX_OPERANDS]
+    }
+}
+
 impl Op {
+    /// Per operand, whether its partial can be infinite or NaN at finite operands: its term is 0 then where its shadow is.
+    pub fn singular(self) -> [bool; MAX_OPERANDS] {
+        self.visit(Singular)
+    }
+
     /// Per operand, whether its shadow can change the result's: false where the partial is 0 everywhere, as for `floor`, and for all
     /// operands of rows without derivative.
     pub fn carries(self) -> [bool; MAX_OPERANDS] {

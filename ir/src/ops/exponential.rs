@@ -3,7 +3,7 @@
 use super::algorithm::{exp, log};
 use super::field::{Field, Lane};
 use super::row::{Info, Partial, Row, between, sign};
-use Partial::Of;
+use Partial::Singular;
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
 /// e to a power.
@@ -16,7 +16,6 @@ impl Row<1> for Exp {
         usage: "exp(t)",
         doc: "e to the power of t.",
         derivative: "v·t′",
-        singular: true,
         test: &[between(-20.0, 20.0)],
         ulp: 0.897,
         worst: &[26.722153],
@@ -34,7 +33,7 @@ impl Row<1> for Exp {
 
     #[inline(always)]
     fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
-        [Of(v)]
+        [Singular(v)]
     }
 }
 
@@ -48,7 +47,6 @@ impl Row<1> for Exp2 {
         usage: "exp2(t)",
         doc: "2 to the power of t.",
         derivative: "ln(2)·v·t′",
-        singular: true,
         test: &[between(-20.0, 20.0)],
         ulp: 0.875,
         worst: &[-126.42215],
@@ -66,7 +64,7 @@ impl Row<1> for Exp2 {
 
     #[inline(always)]
     fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
-        [Of(v.lit(LN_2) * v)]
+        [Singular(v.lit(LN_2) * v)]
     }
 }
 
@@ -74,7 +72,7 @@ impl Row<1> for Exp2 {
 #[inline(always)]
 fn reciprocal<F: Field>(scale: f64, t: F) -> Partial<F> {
     let zero = t.lit(0.0);
-    Of(F::select(zero.lt(t), t.lit(scale) / t, zero))
+    Singular(F::select(zero.lt(t), t.lit(scale) / t, zero))
 }
 
 /// Natural logarithm.
@@ -88,7 +86,6 @@ impl Row<1> for Log {
         doc: "The natural logarithm; -infinity at 0, NaN below.",
         derivative: "t′/t",
         kink: "at the pole 0, and below, the derivative is 0",
-        singular: true,
         test: &[between(0.01, 100.0)],
         ulp: 0.848,
         worst: &[0.69919354],
@@ -125,7 +122,6 @@ impl Row<1> for Log2 {
         doc: "The logarithm to base 2; -infinity at 0, NaN below.",
         derivative: "t′/(ln(2)·t)",
         kink: "at the pole 0, and below, the derivative is 0",
-        singular: true,
         test: &[between(0.01, 100.0)],
         ulp: 0.922,
         worst: &[1.4000219],
@@ -162,7 +158,6 @@ impl Row<1> for Log10 {
         doc: "The logarithm to base 10; -infinity at 0, NaN below.",
         derivative: "t′/(ln(10)·t)",
         kink: "at the pole 0, and below, the derivative is 0",
-        singular: true,
         test: &[between(0.01, 100.0)],
         ulp: 0.831,
         worst: &[1.3222603],

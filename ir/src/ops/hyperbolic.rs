@@ -3,7 +3,7 @@
 use super::algorithm::hyperbolic;
 use super::field::{Field, Lane, call};
 use super::row::{Info, Partial, Row, between};
-use Partial::Of;
+use Partial::{Of, Singular};
 
 /// Hyperbolic sine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +15,6 @@ impl Row<1> for Sinh {
         usage: "sinh(t)",
         doc: "The hyperbolic sine, (e^t - e^-t)/2.",
         derivative: "cosh(t)·t′",
-        singular: true,
         test: &[between(-10.0, 10.0)],
         ulp: 0.776,
         worst: &[1.0783614],
@@ -33,7 +32,7 @@ impl Row<1> for Sinh {
 
     #[inline(always)]
     fn partials<F: Field>([t]: [F; 1], _: F) -> [Partial<F>; 1] {
-        [Of(call(Cosh, [t]))]
+        [Singular(call(Cosh, [t]))]
     }
 }
 
@@ -47,7 +46,6 @@ impl Row<1> for Cosh {
         usage: "cosh(t)",
         doc: "The hyperbolic cosine, (e^t + e^-t)/2.",
         derivative: "sinh(t)·t′",
-        singular: true,
         test: &[between(-10.0, 10.0)],
         ulp: 0.887,
         worst: &[0.9693912],
@@ -65,7 +63,7 @@ impl Row<1> for Cosh {
 
     #[inline(always)]
     fn partials<F: Field>([t]: [F; 1], _: F) -> [Partial<F>; 1] {
-        [Of(call(Sinh, [t]))]
+        [Singular(call(Sinh, [t]))]
     }
 }
 

@@ -3,7 +3,7 @@
 use super::choice::Saturate;
 use super::field::{Field, Lane, call};
 use super::row::{Class, Info, Kind, Partial, Row, between};
-use Partial::Of;
+use Partial::{Of, Singular};
 
 /// Linear interpolation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +15,6 @@ impl Row<3> for Mix {
         usage: "mix(a, b, t)",
         doc: "a·(1 - t) + b·t, fused: a at t = 0 and b at t = 1, exactly. Beyond, it extrapolates.",
         derivative: "(1 - t)·a′ + t·b′ + (b - a)·t′",
-        singular: true,
         operands: &[Kind::Float; 3],
         test: &[between(0.5, 100.0), between(0.5, 100.0), between(0.0, 1.0)],
         ulp: 1.0,
@@ -33,7 +32,7 @@ impl Row<3> for Mix {
 
     #[inline(always)]
     fn partials<F: Field>([a, b, t]: [F; 3], _: F) -> [Partial<F>; 3] {
-        [Of(t.lit(1.0) - t), Of(t), Of(b - a)]
+        [Of(t.lit(1.0) - t), Of(t), Singular(b - a)]
     }
 }
 
@@ -49,7 +48,6 @@ impl Row<3> for SmoothStep {
         derivative: "g·(x′ - (1 - s)·from′ - s·to′) with g = 6s(1 - s)/(to - from)",
         class: Class::Kink,
         kink: "at both ends the derivative is 0, as it is outside",
-        singular: true,
         operands: &[Kind::Float; 3],
         test: &[between(-2.0, -1.0), between(1.0, 2.0), between(-3.0, 3.0)],
         ulp: 4.0,
@@ -79,7 +77,7 @@ impl Row<3> for SmoothStep {
         let s = (x - from) / (to - from);
         let inside = zero.lt(s) & s.lt(one);
         let slope = x.lit(6.0) * s * (one - s) / (to - from);
-        let within = |p: F| Of(F::select(inside, p, zero));
+        let within = |p: F| Singular(F::select(inside, p, zero));
         [
             within(-(slope * (one - s))),
             within(-(slope * s)),

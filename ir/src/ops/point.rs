@@ -91,7 +91,7 @@ impl<F: Field> OpVisitor for Tangent<'_, F> {
     fn float<R: Row<N>, const N: usize>(self) -> F {
         let partials = R::partials(std::array::from_fn(|i| self.operands[i]), self.value);
         let shadows = std::array::from_fn(|i| self.shadows[i]);
-        tangent(R::INFO.singular, &partials, shadows, self.value)
+        tangent(&partials, shadows, self.value)
     }
     fn word<R: WordRow<N>, const N: usize>(self) -> F {
         self.value.lit(0.0)
@@ -111,7 +111,7 @@ impl<F: Field<Mask = bool>> OpVisitor for Partials<'_, F> {
             None | Some(Partial::Zero | Partial::Where(false)) => self.value.lit(0.0),
             Some(Partial::One | Partial::Where(true)) => self.value.lit(1.0),
             Some(Partial::MinusOne) => self.value.lit(-1.0),
-            Some(Partial::Of(p)) => *p,
+            Some(Partial::Of(p) | Partial::Singular(p)) => *p,
         })
     }
     fn word<R: WordRow<N>, const N: usize>(self) -> [F; MAX_OPERANDS] {

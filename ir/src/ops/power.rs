@@ -4,7 +4,7 @@ use super::algorithm::power;
 use super::exponential::Log;
 use super::field::{Field, Lane, call};
 use super::row::{Class, Info, Kind, Partial, Row, between, sign};
-use Partial::Of;
+use Partial::{Of, Singular};
 
 /// Square root.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,6 @@ impl Row<1> for Rsqrt {
         doc: "1/sqrt(t); infinite at 0, NaN below.",
         derivative: "-v·t′/(2t)",
         kink: "at the pole 0, and below, the derivative is 0",
-        singular: true,
         test: &[between(0.01, 100.0)],
         ulp: 0.501,
         worst: &[1.4811018e11],
@@ -72,7 +71,7 @@ impl Row<1> for Rsqrt {
     fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
         let zero = t.lit(0.0);
         let p = t.lit(-0.5) * (v / t);
-        [Of(F::select(zero.lt(t), p, zero))]
+        [Singular(F::select(zero.lt(t), p, zero))]
     }
 
     fn piece([t]: [f64; 1]) -> i64 {
@@ -129,7 +128,6 @@ impl Row<2> for Pow {
         doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t wants a whole e, else NaN.",
         derivative: "(e·v/t)·t′ + v·ln(t)·e′",
         kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN both are 0",
-        singular: true,
         operands: &[Kind::Float; 2],
         test: &[between(0.01, 10.0), between(-4.0, 4.0)],
         ulp: 0.904,
@@ -153,8 +151,8 @@ impl Row<2> for Pow {
         let at_origin = F::select(origin & e.same(one), one, zero);
         let regular = v.same(v) & !origin;
         [
-            Of(F::select(regular, e * v / t, at_origin)),
-            Of(F::select(zero.lt(t), v * call(Log, [t]), zero)),
+            Singular(F::select(regular, e * v / t, at_origin)),
+            Singular(F::select(zero.lt(t), v * call(Log, [t]), zero)),
         ]
     }
 

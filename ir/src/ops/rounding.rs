@@ -3,7 +3,7 @@
 use super::call_out::CallOut;
 use super::field::{Field, Lane, Slow, Word, call};
 use super::row::{Class, Info, Kind, Partial, Row, between};
-use Partial::{Of, One, Zero};
+use Partial::{One, Singular, Zero};
 
 /// The greatest integer not above.
 #[derive(Clone, Copy, Debug, Default)]
@@ -203,7 +203,6 @@ impl Row<2> for Mod {
         derivative: "a′ - floor(a/b)·b′",
         class: Class::Jump,
         kink: "where a/b is an integer the value jumps to 0; the derivative is that of the piece the value lies on",
-        singular: true,
         operands: &[Kind::Float; 2],
         test: &[between(-20.0, 20.0), between(0.5, 5.0)],
         ..Info::SMOOTH
@@ -261,7 +260,6 @@ impl Row<2> for Fmod {
         derivative: "a′ - trunc(a/b)·b′",
         class: Class::Jump,
         kink: "where a/b is an integer the value jumps to 0; the derivative is that of the piece the value lies on",
-        singular: true,
         operands: &[Kind::Float; 2],
         test: &[between(-20.0, 20.0), between(0.5, 5.0)],
         ..Info::SMOOTH
@@ -289,5 +287,5 @@ impl Row<2> for Fmod {
 /// The partials of a remainder v = a − k·b: 1 and −k, whichever whole k the quotient was rounded to.
 #[inline(always)]
 fn remainder<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
-    [One, Of(call(Round, [(v - a) / b]))]
+    [One, Singular(call(Round, [(v - a) / b]))]
 }

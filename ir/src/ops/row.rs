@@ -98,8 +98,6 @@ pub struct Info {
     pub class: Class,
     /// What happens at kinks, jumps and singular points, in words; empty where there are none.
     pub kink: &'static str,
-    /// Whether a partial can be infinite or NaN at finite operands: then a term whose shadow is 0 is 0.
-    pub singular: bool,
     /// The fault that it can give, if any.
     pub fault: Option<FaultKind>,
     /// Types of the operands. A float row may have `Bool` operands: they reach it as 0 or 1.
@@ -132,7 +130,6 @@ impl Info {
         derivative: "",
         class: Class::Smooth,
         kink: "",
-        singular: false,
         fault: None,
         operands: &[Kind::Float],
         result: Kind::Float,
@@ -161,8 +158,10 @@ pub enum Partial<F: Field> {
     MinusOne,
     /// 1 where set, else 0, without multiplying: the operand that was taken.
     Where(F::Mask),
-    /// Any number.
+    /// Any number, finite where the operands are.
     Of(F),
+    /// Any number, which can be infinite or NaN at finite operands: then there is no term where the shadow is 0.
+    Singular(F),
 }
 
 /// A differentiable row: floats in, a float out.
@@ -213,11 +212,10 @@ pub trait WordRow<const N: usize>: Copy + Default + 'static {
 
 /// The tangent formula, the only one: Σ over operands, in order, of partial·shadow, each step rounded, never fused.
 ///
-/// An operand without a shadow (`None`) contributes no term, nor does a partial of 0; ±1 and `Where` do not multiply. In singular rows a
-/// term is 0 where its shadow is 0, whatever the partial. With no term at all the tangent is 0.
+/// An operand without a shadow (`None`) contributes no term, nor does a partial of 0; ±1 and `Where` do not multiply. Where a shadow is 0 the term of a singular partial is 0,
+/// whatever that is. With no term at all the tangent is 0.
 #[inline(always)]
 pub fn tangent<F: Field, const N: usize>(
-    singular: bool,
     partials: &[Partial<F>; N],
     shadows: [Option<F>; N],
     context: F,
@@ -225,6 +223,7 @@ pub fn tangent<F: Field, const N: usize>(
     let mut sum: Option<F> = None;
     for i in 0..N {
         let Some(d) = shadows[i] else { continue };
+        let zero = context.lit(0.0);
         let term = match partials[i] {
             Partial::Zero => continue,
             Partial::One => d,
@@ -235,12 +234,9 @@ pub fn tangent<F: Field, const N: usize>(
                 }
                 None => -d,
             },
-            Partial::Where(mask) => F::select(mask, d, context.lit(0.0)),
-            Partial::Of(p) if singular => {
-                let zero = context.lit(0.0);
-                F::select(d.same(zero), zero, p * d)
-            }
+            Partial::Where(mask) => F::select(mask, d, zero),
             Partial::Of(p) => p * d,
+            Partial::Singular(p) => F::select(d.same(zero), zero, p * d),
         };
         sum = Some(match sum {
             Some(s) => s + term,

@@ -5,7 +5,7 @@ use super::choice::{Abs, Max};
 use super::field::{Field, Lane, call};
 use super::power::Sqrt;
 use super::row::{Class, Info, Kind, Partial, Row, between, sign};
-use Partial::Of;
+use Partial::{Of, Singular};
 use std::f64::consts::PI;
 
 /// Sine.
@@ -229,7 +229,6 @@ impl Row<2> for Atan2 {
         derivative: "(x·y′ - y·x′)/(x² + y²)",
         class: Class::Jump,
         kink: "at the origin the derivative is 0; across the negative x axis the value jumps by 2π, the derivative does not",
-        singular: true,
         operands: &[Kind::Float; 2],
         test: &[between(-10.0, 10.0), between(-10.0, 10.0)],
         ulp: 0.995,
@@ -256,7 +255,10 @@ impl Row<2> for Atan2 {
         let (x, y) = (x * scale, y * scale);
         let square = x * x + y * y;
         let inverse = F::select(square.same(zero), zero, one / square);
-        [Of(x * inverse * scale), Of(-(y * inverse * scale))]
+        [
+            Singular(x * inverse * scale),
+            Singular(-(y * inverse * scale)),
+        ]
     }
 
     fn piece([y, x]: [f64; 2]) -> i64 {

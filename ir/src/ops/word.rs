@@ -35,7 +35,6 @@ macro_rules! rows {
                 derivative: "",
                 class: Class::Discrete,
                 kink: "",
-                singular: false,
                 fault: rows!(@fault $($fault)?),
                 operands: &[$(Kind::$kind),+],
                 result: Kind::$result,

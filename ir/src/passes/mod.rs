@@ -2,7 +2,8 @@
 //!
 //! Each pass is one file whose head says what it may assume and what it guarantees. In order:
 //!
-//! 1. `inline` straight functions; `fold`, `dedupe`, `prune` every function; drop functions that are not called. `unroll` loops whose turns are known, and the same again.
+//! 1. `inline` straight functions; `fold`, `dedupe`, `prune` every function, and once more where `unroll` wrote out loops whose turns are known; drop functions that are not
+//!    called.
 //! 2. `flow`, `summary`: the ways of shadows through functions and calls. `specialise` finds the variants of each function and, with `lineage` and
 //!    `demand`, the lanes of their values.
 //! 3. `lanes` writes them down. Where a `Shadow` became 0 by that, what it decided may be constant now, so fold, dedupe and prune run once more and the lanes
@@ -42,7 +43,7 @@ pub use times::PassTimes;
 pub use unroll::{MAX_UNROLLED, MAX_UNROLLED_IN_ALL};
 
 use crate::calls::{self, CallGraph};
-use crate::module::{Detail, InstKind, Module};
+use crate::module::{Detail, FuncId, InstKind, Module};
 use crate::quad::Quad;
 use crate::types::{Lanes, Scalar};
 use specialise::Plan;
@@ -55,8 +56,8 @@ pub const PASSES: [&str; 7] = [
     "fold",
     "dedupe",
     "prune",
-    "unreached",
     "unroll",
+    "unreached",
     "lanes",
 ];
 
@@ -130,7 +131,7 @@ pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<Function
     for (at, function) in module.functions.iter().enumerate() {
         for (number, variant) in (0..).zip(&plan.variants[at]) {
             let signature = &summaries.signatures[at];
-            let flow = summaries.flow(crate::module::FuncId(at as u32));
+            let flow = summaries.flow(FuncId(at as u32));
             lineage::lineage(flow, signature, &variant.ins, &mut state, &mut work);
             reports.push(report::report(&module, function, number, &state));
         }
@@ -150,13 +151,7 @@ fn first_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clo
         inline::inline(module, &calls, room);
         watch("inline", module);
     }
-    optimise(module, watch);
-    let mut room = MAX_UNROLLED_IN_ALL;
-    let functions = module.functions.iter_mut();
-    if functions.fold(false, |any, own| unroll::unroll(own, &mut room) || any) {
-        watch("unroll", module);
-        optimise(module, watch);
-    }
+    optimise(module, MAX_UNROLLED_IN_ALL, watch);
     clock.lap(Phase::Optimise);
 }
 
@@ -170,28 +165,37 @@ fn second_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, cl
             break;
         }
         lanes::forget(module);
-        optimise(module, watch);
+        optimise(module, 0, watch);
         clock.lap(Phase::Optimise);
     }
 }
 
-/// Folds, dedupes and prunes every function, and drops those that are not called.
-fn optimise(module: &mut Module, watch: &mut Watch) {
+/// Folds, dedupes and prunes every function, with loops written out while there is room for so many instructions, and drops those that are not called.
+fn optimise(module: &mut Module, mut room: usize, watch: &mut Watch) {
     let calls = CallGraph::new(module);
     for &id in &calls.order {
-        let at = id.index();
-        fold::fold(&mut module.functions[at]);
-        watch("fold", module);
-        dedupe::dedupe(&mut module.functions[at]);
-        watch("dedupe", module);
-        prune::prune(&mut module.functions[at]);
-        watch("prune", module);
+        tidy(module, id, watch);
+        if unroll::unroll(&mut module.functions[id.index()], &mut room) {
+            watch("unroll", module);
+            tidy(module, id, watch);
+        }
     }
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
         calls::drop_unreached(module, &calls);
         watch("unreached", module);
     }
+}
+
+/// Folds, dedupes and prunes a function.
+fn tidy(module: &mut Module, id: FuncId, watch: &mut Watch) {
+    let at = id.index();
+    fold::fold(&mut module.functions[at]);
+    watch("fold", module);
+    dedupe::dedupe(&mut module.functions[at]);
+    watch("dedupe", module);
+    prune::prune(&mut module.functions[at]);
+    watch("prune", module);
 }
 
 /// Gives every value its lanes. Returns how many `Shadow`s became 0.

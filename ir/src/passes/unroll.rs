@@ -20,6 +20,9 @@ pub const MAX_UNROLLED_IN_ALL: usize = 1 << 14;
 
 /// Writes loops of a function out, inner ones first, while there is room for so many instructions. Returns whether there was one.
 pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
+    if *room == 0 {
+        return false;
+    }
     // Regions stand before those nested in them.
     let mut around = Vec::new();
     function.for_each_region(|id| {

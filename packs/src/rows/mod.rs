@@ -376,7 +376,7 @@ unsafe fn float_general<P: Pack, R: Row<N>, const N: usize>(
                     i += 1;
                 }
                 if to_shadow[d].is_some() {
-                    found[d] = tangent(R::INFO.singular, &partials, shadows, value);
+                    found[d] = tangent(&partials, shadows, value);
                 }
                 d += 1;
             }

@@ -51,10 +51,7 @@ impl<R: Row<N>, const N: usize> Part<N> for Float<R> {
         let (value, partials) = R::both(values);
         Arg {
             value: value.bits(),
-            shadows: Some([
-                tangent(R::INFO.singular, &partials, x, value),
-                tangent(R::INFO.singular, &partials, y, value),
-            ]),
+            shadows: Some([tangent(&partials, x, value), tangent(&partials, y, value)]),
         }
     }
 }

@@ -222,11 +222,11 @@ unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8, 
             let partials = R::partials(args, value);
             if lanes.has(Direction::X) {
                 let shadows = shadows(words, file, MASK, Direction::X, HELD, held[1]);
-                x = tangent(R::INFO.singular, &partials, shadows, value);
+                x = tangent(&partials, shadows, value);
             }
             if lanes.has(Direction::Y) {
                 let shadows = shadows(words, file, MASK, Direction::Y, HELD, held[2]);
-                y = tangent(R::INFO.singular, &partials, shadows, value);
+                y = tangent(&partials, shadows, value);
             }
         }
         if lanes.has(Direction::X) {
@@ -265,7 +265,7 @@ unsafe fn mixed_row<R: Row<N>, const N: usize>(
         });
         for (direction, shadows) in Direction::BOTH.into_iter().zip(shadows) {
             if pattern.result().has(direction) {
-                let shadow = tangent(R::INFO.singular, &partials, shadows, value);
+                let shadow = tangent(&partials, shadows, value);
                 *to.add(offset(direction)) = shadow.to_bits();
             }
         }
