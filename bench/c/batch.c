@@ -2,6 +2,7 @@
  * transcendentals, SIMD level, and number of vectors in flight (FLIGHT, which clang takes as its interleaving; gcc has no such thing, and
  * is built with 1). Seeds are the same for all points. */
 #include "kernels.h"
+#include "forward.h"
 #include <stddef.h>
 
 #ifdef __AVX512F__
@@ -53,6 +54,7 @@ BATCH(w1)
 BATCH(w2)
 BATCH(w4)
 DUALS(first50)
+DUALS(w2_forward)
 
 /* W3 goes step by step over a block of vectors until the last of its points has stopped. */
 #define BLOCK (LANES * FLIGHT)
@@ -83,7 +85,9 @@ static void w3_values(const planes_in *in, const planes_out *out, size_t points)
     }
 }
 
-static void w3_duals(const planes_in *in, const planes_out *out, size_t points)
+typedef void dual_step(ray, dual *, int *);
+
+INLINE void w3_duals_by(dual_step *step_dual, const planes_in *in, const planes_out *out, size_t points)
 {
     dual sx = in->sx, sy = in->sy;
     for (size_t first = 0; first < points; first += BLOCK) {
@@ -118,11 +122,15 @@ static void w3_duals(const planes_in *in, const planes_out *out, size_t points)
     }
 }
 
+static void w3_duals(const planes_in *in, const planes_out *out, size_t points) { w3_duals_by(step_dual, in, out, points); }
+static void w3_forward_duals(const planes_in *in, const planes_out *out, size_t points) { w3_duals_by(step_forward, in, out, points); }
+
 typedef void run(const planes_in *, const planes_out *, size_t);
 typedef struct { run *values, *duals; } program;
 
 /* The number of points must be a multiple of LANES times FLIGHT. */
-const struct { program programs[4]; run *first50; } NAME(batch) = {
+const struct { program programs[4]; run *first50, *forward[4]; } NAME(batch) = {
     {{w1_values, w1_duals}, {w2_values, w2_duals}, {w3_values, w3_duals}, {w4_values, w4_duals}},
     first50_duals,
+    {0, w2_forward_duals, w3_forward_duals, 0},
 };

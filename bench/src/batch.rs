@@ -51,6 +51,12 @@ fn check(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool) {
         let what = format!("{name}, {} {} {level}", limit.compiler, limit.maths);
         let pairs = (0..points.len()).map(|i| (at(&out, i), ours.at(i)));
         case.likeness.hold(&what, pairs);
+        if shadows && limit.has_forward(case.index) {
+            let mut out = planes_out(points.len());
+            limit.run_forward(case.index, &planes, &mut out);
+            let pairs = (0..points.len()).map(|i| (at(&out, i), ours.at(i)));
+            case.likeness.hold(&format!("{what} forward"), pairs);
+        }
         if limit.maths == "equal" && case.likeness.bits && !shadows {
             for (i, value) in out[0].iter().enumerate() {
                 let same = value.to_bits() == ours.at(i).value.to_bits();
@@ -93,6 +99,13 @@ fn time(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool, report:
             limit.run(case.index, shadows, planes, &mut out.borrow_mut());
             black_box(out);
         }));
+        if shadows && limit.maths == "equal" && limit.has_forward(case.index) {
+            let title = format!("c_forward_{}_{}", limit.compiler, limit.flight);
+            contenders.push(Contender::new(title, move || {
+                limit.run_forward(case.index, planes, &mut out.borrow_mut());
+                black_box(out);
+            }));
+        }
     }
     let samples = race(&mut contenders, ROUNDS, points.len());
     let what = if shadows { "dual" } else { "value" };
@@ -114,7 +127,12 @@ fn time(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool, report:
             Tier::Native if level == SimdLevel::Avx2 => case.native,
             Tier::Native | Tier::Auto => None,
         };
-        for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
+        let keys = [
+            ("c_equal_", "c", goal),
+            ("c_cheap_", "c_cheap", None),
+            ("c_forward_", "c_forward", None),
+        ];
+        for (prefix, key, goal) in keys {
             if let Some(best) = best(prefix) {
                 report.ratio(
                     format!("{name}_{level}_{what}_{}_over_{key}", tier_name(tier)),

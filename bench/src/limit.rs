@@ -51,11 +51,12 @@ pub struct BatchProgram {
     duals: Run,
 }
 
-/// What `c/batch.c` exports: W1 to W4, and the first 50 statements of W4.
+/// What `c/batch.c` exports: W1 to W4, the first 50 statements of W4, and those of the four whose duals are there a second time, by dual numbers throughout.
 #[repr(C)]
 pub struct BatchTable {
     programs: [BatchProgram; 4],
     first50: Run,
+    forward: [Option<Run>; 4],
 }
 
 /// One build of the C limit over one point.
@@ -98,6 +99,20 @@ impl Batch {
     ) {
         let BatchProgram { values, duals } = self.table.programs[index];
         call(if shadows { duals } else { values }, planes, out);
+    }
+
+    /// Whether there is a program with dual numbers throughout, where the usual one has slopes that were worked out by hand.
+    pub fn has_forward(&self, index: usize) -> bool {
+        self.table.forward[index].is_some()
+    }
+
+    /// Runs that, as [`run`](Batch::run) does.
+    ///
+    /// # Panics
+    /// As above, or if there is none.
+    pub fn run_forward(&self, index: usize, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
+        let run = self.table.forward[index].expect("there is such a program");
+        call(run, planes, out);
     }
 
     /// The same of the first 50 statements of W4, value and shadows.
