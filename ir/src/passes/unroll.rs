@@ -39,7 +39,7 @@ pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
         known: vec![None; function.values.len()],
         copies: (0..function.values.len() as u32).map(ValueId).collect(),
         regions: (0..function.regions.len() as u32).map(RegionId).collect(),
-        seen: vec![RegionId(0); function.regions.len()],
+        seen: vec![None; function.regions.len()],
         function,
         room,
         any: false,
@@ -62,7 +62,7 @@ struct Unroller<'f> {
     /// The same of regions.
     regions: Vec<RegionId>,
     /// By region: the loop that it was last found in.
-    seen: Vec<RegionId>,
+    seen: Vec<Option<RegionId>>,
     /// How many instructions there may still be.
     room: &'f mut usize,
     any: bool,
@@ -161,7 +161,7 @@ impl Unroller<'_> {
         let (mut size, mut continues, mut breaks) = (0, 0, 0);
         let mut open = vec![body];
         while let Some(id) = open.pop() {
-            self.seen[id.index()] = body;
+            self.seen[id.index()] = Some(body);
             let insts = &self.function.region(id).insts;
             size += insts.len();
             if size > MAX_UNROLLED {
@@ -173,7 +173,7 @@ impl Unroller<'_> {
                     InstKind::Break(to) if to == body => breaks += 1,
                     // Of a region within, which was met before what is in it.
                     InstKind::Break(to) | InstKind::Continue(to)
-                        if self.seen[to.index()] == body => {}
+                        if self.seen[to.index()] == Some(body) => {}
                     InstKind::Break(_) | InstKind::Continue(_) | InstKind::Return => return None,
                     _ => open.extend(inst.kind.regions()),
                 }
@@ -349,7 +349,7 @@ impl Unroller<'_> {
         let new = RegionId(self.function.regions.len() as u32);
         self.function.regions.push(Region::default());
         self.regions.push(new);
-        self.seen.push(RegionId(0));
+        self.seen.push(None);
         self.regions[old.index()] = new;
         let Region { params, insts } = self.function.region(old).clone();
         let params = params.iter().map(|&param| self.copy_value(param)).collect();
