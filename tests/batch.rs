@@ -5,7 +5,7 @@
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Derivatives, Evaluator, FaultKind, Globals,
     GlobalsLayout, Instance, Limits, NoTextures, Options, Outcome, Part, Program, Quad,
-    SIMD_VARIABLE, SimdLevel, Sources, Type,
+    SIMD_VARIABLE, SimdLevel, Sources, Tier, Type,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;
@@ -221,7 +221,45 @@ fn two_thousand_operations_take_less_than_a_megabyte() {
     let memory = evaluator.memory();
     println!("{memory} bytes, {} points", evaluator.width());
     assert!(memory <= 1 << 20, "{memory}");
-    assert_eq!(evaluator.width(), 512);
+    assert_eq!(evaluator.width(), 1024);
+}
+
+#[test]
+fn chunks_are_wide_where_points_stay_together() {
+    let width = |text: &str, tier| {
+        let setup = BatchSetup {
+            tier,
+            ..BatchSetup::default()
+        };
+        let instance = Instance::new(&program(text));
+        BatchEvaluator::with(&instance, &setup).unwrap().width()
+    };
+    let straight =
+        "shader s(out float o) { float x = global_value<x>; o = x < 0.5 ? sin(x) : x * x; }";
+    // Whose turns are known is straight.
+    let counted = "shader s(out float o) { for (int i = 0; i < 4; ++i) o += global_value<x> * i; }";
+    let looping =
+        "shader s(out float o) { for (int i = 0; i < global_value<n>; ++i) o += global_value<x>; }";
+    let calling = "float f(float x, int n) { if (n > 0) return f(x, n - 1); return x; }
+                   shader s(out float o) { o = f(global_value<x>, global_value<n>); }";
+    let mut planes = String::from("shader s(out float o) { float x = global_value<x>;\n");
+    for i in 0..50 {
+        writeln!(planes, "float v{i} = sin(x * {i}.5);").unwrap();
+    }
+    let sum: Vec<String> = (0..50).rev().map(|i| format!("v{i} * v{i}")).collect();
+    writeln!(planes, "o = {}; }}", sum.join(" + ")).unwrap();
+    for (text, points) in [
+        (straight, 1024),
+        (counted, 1024),
+        (looping, 512),
+        (calling, 512),
+        (&planes, 512),
+    ] {
+        assert_eq!(width(text, Tier::Interpreter), points, "{text}");
+    }
+    if Tier::Native.is_available() {
+        assert_eq!(width(straight, Tier::Native), 512);
+    }
 }
 
 #[test]
@@ -232,7 +270,7 @@ fn programs_with_large_arrays_have_small_chunks() {
         )
     };
     // The last one is too large for planes: its points run one by one.
-    for (elements, width) in [(4, 512), (100_000, 32), (200_000, 64)] {
+    for (elements, width) in [(4, 1024), (100_000, 32), (200_000, 64)] {
         let program = program(&text(elements));
         let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
         assert_eq!(evaluator.width(), width, "{elements}");
