@@ -131,7 +131,10 @@ impl Graph {
                 };
                 return Ok(self.push(code, a, by, 0));
             }
-            ShrBy if let Some(word) = self.shifted_in(a, b) => {
+            ShrBy if let Some(mut word) = self.shifted_in(a, b) => {
+                while let Some(inner) = self.shifted_in(word, b) {
+                    word = inner;
+                }
                 return Ok(self.push(ShrBy, word, b, 0));
             }
             IMul if let Some((product, further)) = self.multiplied(a, b) => {

@@ -51,7 +51,7 @@ pub struct Block {
     pub rows: Vec<Computed>,
     /// Words that are read behind the block, and whether points that do not run it keep what they have there.
     pub stored: Vec<(u32, bool)>,
-    /// Steps of the budget that it takes, that of a turn of a loop left out.
+    /// Steps of the budget that it takes, but for the one that its own end may take.
     pub steps: u32,
     /// Where control goes.
     pub end: End,

@@ -52,7 +52,7 @@ fn calls_of(function: &Function) -> Calls {
         && insts.iter().all(|inst| {
             !matches!(inst.kind, InstKind::Call(..)) && inst.kind.regions().next().is_none()
         });
-    let counts = |inst: &Inst| matches!(inst.kind, InstKind::Enter(_));
+    let counts = |inst: &Inst| matches!(inst.kind, InstKind::Enter(_) | InstKind::Turn);
     match insts.len() {
         _ if !is_straight => Calls::Stay,
         ..=MAX_INLINE if function.library && !insts.iter().any(counts) => Calls::Free,

@@ -40,7 +40,7 @@ pub use quad::{AtDivergence, MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
 pub use times::PassTimes;
-pub use unroll::{MAX_UNROLLED, MAX_UNROLLED_IN_ALL};
+pub use unroll::{LONG, MAX_UNROLLED, MAX_UNROLLED_IN_ALL, MAX_UNROLLED_WITHIN};
 
 use crate::calls::{self, CallGraph};
 use crate::module::{Detail, FuncId, InstKind, Module};

@@ -3,7 +3,8 @@
 //! Assumes a function that is folded: whatever is always the same is a constant.
 //! Guarantees: a loop that constants alone end, and soon, stands as its turns, one behind the other, up to where it ends. A [`Turn`](InstKind::Turn) stands for each
 //! `Continue` and takes its step of the budget, so that nobody can tell the difference. Names and places stay.
-//! Loops stay that anything else may leave or continue, that would become more than [`MAX_UNROLLED`] instructions, or more than there is still room for in the module.
+//! Loops stay that anything else may leave or continue, that would become more than [`MAX_UNROLLED`] instructions, or [`MAX_UNROLLED_WITHIN`] inside of other loops, or more than
+//! there is still room for in the module. A long row counts as [`LONG`] of them.
 //!
 //! What goes by the number of a turn is constant then, and machines have long straight lines, in which they keep nothing between turns.
 
@@ -15,6 +16,12 @@ use crate::ops::MAX_OPERANDS;
 /// The most instructions that a loop becomes.
 pub const MAX_UNROLLED: usize = 1 << 10;
 
+/// The same inside of another loop, which may have to stay: engines have means for loops that are not too long.
+pub const MAX_UNROLLED_WITHIN: usize = 1 << 8;
+
+/// How many instructions a row with a long algorithm counts as, such as noise: its machine code is thousands.
+pub const LONG: usize = 1 << 8;
+
 /// The most instructions that a module gets by loops that are written out.
 pub const MAX_UNROLLED_IN_ALL: usize = 1 << 14;
 
@@ -25,9 +32,17 @@ pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
     }
     // Regions stand before those nested in them.
     let mut around = Vec::new();
+    let mut is_within = vec![false; function.regions.len()];
     function.for_each_region(|id| {
-        let mut insts = function.region(id).insts.iter();
-        if insts.any(|inst| matches!(inst.kind, InstKind::Loop(_))) {
+        let mut has_loop = false;
+        for inst in &function.region(id).insts {
+            let is_loop = matches!(inst.kind, InstKind::Loop(_));
+            has_loop |= is_loop;
+            for nested in inst.kind.regions() {
+                is_within[nested.index()] = is_within[id.index()] || is_loop;
+            }
+        }
+        if has_loop {
             around.push(id);
         }
     });
@@ -40,13 +55,18 @@ pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
         copies: (0..function.values.len() as u32).map(ValueId).collect(),
         regions: (0..function.regions.len() as u32).map(RegionId).collect(),
         seen: vec![None; function.regions.len()],
+        decides: vec![false; function.values.len()],
         function,
         room,
         any: false,
     };
     unroller.find_constants();
     for &id in around.iter().rev() {
-        unroller.region(id);
+        let most = match is_within[id.index()] {
+            true => MAX_UNROLLED_WITHIN,
+            false => MAX_UNROLLED,
+        };
+        unroller.region(id, most);
     }
     unroller.tidy()
 }
@@ -63,6 +83,8 @@ struct Unroller<'f> {
     regions: Vec<RegionId>,
     /// By region: the loop that it was last found in.
     seen: Vec<Option<RegionId>>,
+    /// Values of a loop by which it is decided whether it ends.
+    decides: Vec<bool>,
     /// How many instructions there may still be.
     room: &'f mut usize,
     any: bool,
@@ -70,7 +92,7 @@ struct Unroller<'f> {
 
 /// A loop as it may be written out.
 struct Shape {
-    /// How many instructions a turn has.
+    /// How many instructions a turn counts as.
     size: usize,
     /// Where it may end: positions of `If`s, each with the condition that ends it.
     exits: Vec<(usize, bool)>,
@@ -109,14 +131,17 @@ impl Unroller<'_> {
         }
     }
 
-    /// Writes out the loops among a region's instructions.
-    fn region(&mut self, id: RegionId) {
+    /// Writes out the loops among a region's instructions that become so many at most.
+    fn region(&mut self, id: RegionId, most: usize) {
         let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
         let mut out = Vec::with_capacity(insts.len());
         for mut inst in insts {
             self.aliases.rewrite(&mut inst);
             let turns = match inst.kind {
-                InstKind::Loop(body) => self.turns(body, &inst.args).map(|turns| (body, turns)),
+                InstKind::Loop(body) => {
+                    let turns = self.turns(body, &inst.args, most);
+                    turns.map(|turns| (body, turns))
+                }
                 _ => None,
             };
             match turns {
@@ -128,18 +153,48 @@ impl Unroller<'_> {
     }
 
     /// How often a loop turns, if that is known and there is room for it, which it takes then.
-    fn turns(&mut self, body: RegionId, args: &Args) -> Option<Turns> {
+    fn turns(&mut self, body: RegionId, args: &Args, most: usize) -> Option<Turns> {
         let Shape { size, exits } = self.shape(body)?;
+        self.find_deciding(body, &exits);
         let first = args.iter().map(|&arg| self.aliases.find(arg));
         let mut carried: Vec<Option<u32>> = first.map(|arg| self.known[arg.index()]).collect();
-        for whole in 0..MAX_UNROLLED / size {
+        for whole in 0..most.min(*self.room) / size {
             if let Some(exit) = self.turn(body, &exits, &mut carried)? {
-                let room = self.room.checked_sub((whole + 1) * size)?;
-                *self.room = room;
+                *self.room -= (whole + 1) * size;
                 return Some(Turns { whole, exit });
             }
         }
         None
+    }
+
+    /// Finds the values in a loop's own region by which it is decided whether it ends: nothing else need be known.
+    fn find_deciding(&mut self, body: RegionId, exits: &[(usize, bool)]) {
+        let Region { params, insts } = self.function.region(body);
+        let decides = &mut self.decides;
+        for &(at, _) in exits {
+            decides[self.aliases.find(insts[at].args[0]).index()] = true;
+        }
+        let carried = &insts.last().expect("it continues").args;
+        // Once more for each parameter that only another one needs.
+        for _ in 0..=params.len() {
+            for inst in insts.iter().rev() {
+                if let InstKind::Op(_) = inst.kind
+                    && decides[inst.results.first.index()]
+                {
+                    for &arg in &inst.args {
+                        decides[self.aliases.find(arg).index()] = true;
+                    }
+                }
+            }
+            let mut any = false;
+            for (param, &arg) in params.iter().zip(carried) {
+                let arg = self.aliases.find(arg).index();
+                any |= decides[param.index()] && !std::mem::replace(&mut decides[arg], true);
+            }
+            if !any {
+                break;
+            }
+        }
     }
 
     /// What a loop is, unless it is too large, has no constant to end it, or is left and continued in other ways than by itself at its end.
@@ -162,12 +217,14 @@ impl Unroller<'_> {
         let mut open = vec![body];
         while let Some(id) = open.pop() {
             self.seen[id.index()] = Some(body);
-            let insts = &self.function.region(id).insts;
-            size += insts.len();
-            if size > MAX_UNROLLED {
-                return None;
-            }
-            for inst in insts {
+            for inst in &self.function.region(id).insts {
+                size += match inst.kind {
+                    InstKind::Op(op) if op.info().long => LONG,
+                    _ => 1,
+                };
+                if size > MAX_UNROLLED {
+                    return None;
+                }
                 match inst.kind {
                     InstKind::Continue(to) if to == body => continues += 1,
                     InstKind::Break(to) if to == body => breaks += 1,
@@ -197,7 +254,7 @@ impl Unroller<'_> {
         for (at, inst) in region.insts.iter().enumerate() {
             match inst.kind {
                 InstKind::Const(_) => {}
-                InstKind::Op(op) => {
+                InstKind::Op(op) if self.decides[inst.results.first.index()] => {
                     let mut words = [0; MAX_OPERANDS];
                     let mut args = words.iter_mut().zip(&inst.args);
                     let is_known = args.all(|(word, arg)| {
@@ -340,6 +397,7 @@ impl Unroller<'_> {
         self.function.values.push(*self.function.value(old));
         self.aliases.add();
         self.known.push(None);
+        self.decides.push(false);
         self.copies.push(new);
         self.copies[old.index()] = new;
         new

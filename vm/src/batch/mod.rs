@@ -55,7 +55,7 @@ const MIN_WIDTH: usize = 64;
 
 /// Bytes that the planes of a chunk of [`MAX_WIDTH`] may take, which it has then if its points go one way and rows are interpreted: one dispatch serves twice the points. Points
 /// that part wait for one another, and code has its own means against dispatch: neither gains.
-const WIDE_BYTES: usize = 160 << 10;
+const WIDE_BYTES: usize = 1 << 16;
 
 /// Bytes that the planes of a chunk of the default width may take: half of the second cache of common processors.
 const CACHE_BYTES: usize = 1 << 19;

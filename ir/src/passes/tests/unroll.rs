@@ -140,8 +140,71 @@ fn loops_stay_that_are_left_in_other_ways() {
     assert!(stays(
         "%13: bool = flt %0, %4 if %13 ^4 { continue ^1 %0, %5 } else ^5 { yield }"
     ));
-    let unreachable = counting(3).replacen("yield", "unreachable", 1);
-    assert_eq!(loops_and_turns(&passed(&unreachable, &DUAL)).1, 0);
+    // Who does not end the loop stops the point: no turn follows.
+    let mut module = module(&counting(3).replacen("yield", "unreachable", 1));
+    assert!(!unroll(&mut module.functions[0], &mut MAX_UNROLLED.clone()));
+}
+
+/// What a loop does in its turns stays in order: with two ways out, of which the second one is taken, and arms that do something themselves.
+#[test]
+fn effects_stay_in_order() {
+    let before = module(
+        "fn main(%0: f32) -> (f32, i32) ^0 {
+           array &0: f32[8]
+           %1: i32 = const 0
+           %2: i32 = const 1
+           %3: i32 = const 9
+           %4: i32 = const 2
+           %5: f32, %6: i32 = loop ^1 (%7: f32 = %0, %8: i32 = %1, %9: i32 = %3) {
+             %10: bool = ile %9, %1
+             if %10 ^2 {
+               store &0[%1], %7
+               break ^1 %7, %8
+             } else ^3 {
+               store &0[%8], %7
+               yield
+             }
+             %11: f32 = call twice(%7)
+             %12: f32, %13: f32, %14: f32 = sample_color wood(%7, %0)
+             %15: bool = ilt %4, %8
+             %16: f32 = if %15 ^4 {
+               %17: f32 = load &0[%2]
+               store &0[%4], %17
+               break ^1 %17, %9
+             } else ^5 {
+               %18: f32 = add %11, %13
+               yield %18
+             }
+             %19: i32 = iadd %8, %2
+             %20: i32 = isub %9, %2
+             continue ^1 %16, %19, %20
+           }
+           %21: f32 = load &0[%4]
+           %22: f32 = add %5, %21
+           return %22, %6
+         }
+         fn twice(%0: f32) -> (f32) ^0 {
+           %1: bool = flt %0, %0
+           if %1 ^1 { yield } else ^2 { yield }
+           %2: f32 = add %0, %0
+           return %2
+         }",
+    );
+    let mut after = before.clone();
+    assert!(unroll(&mut after.functions[0], &mut MAX_UNROLLED.clone()));
+    let after = verified(after);
+    // It ends in the fourth turn.
+    assert_eq!(loops_and_turns(&after), (0, 3));
+    for point in points(&before, 1, true) {
+        let see = |module: &Module| {
+            observe_within(module, &point, Shadows::Full, true, Limits::default())
+        };
+        let (expected, got) = (see(&before), see(&after));
+        assert!(
+            expected.agrees(&got) && expected.steps == got.steps,
+            "{expected:?}\n{got:?}"
+        );
+    }
 }
 
 #[test]
@@ -160,6 +223,36 @@ fn loops_are_written_out_up_to_a_limit() {
         (0, fit as usize - 1)
     );
     assert_eq!(loops_and_turns(&passed(&counting(fit), &DUAL)), (1, 0));
+
+    // Inside of a loop that stays, fewer.
+    let around = |to: i32| {
+        let inner = counting(to);
+        let body = inner.split_once("^0 {").expect("a body").1;
+        let body = body
+            .trim_end()
+            .strip_suffix("return %3\n         }")
+            .expect("it ends so");
+        let again =
+            "%13: bool = flt %3, %0 if %13 ^5 { break ^4 %3 } else ^6 { yield } continue ^4";
+        passed(
+            &format!(
+                "fn main(%0: f32) -> (f32) ^0 {{ %14: f32 = loop ^4 {{ {body} {again} }} return %14 }}"
+            ),
+            &DUAL,
+        )
+    };
+    let fit = MAX_UNROLLED_WITHIN / endless - 1;
+    assert_eq!(loops_and_turns(&around(fit as i32)), (1, fit));
+    assert_eq!(loops_and_turns(&around(fit as i32 + 1)), (2, 0));
+
+    // A long row is as much as many.
+    let noise = |to: i32| {
+        let row = "%13: f32 = perlin2 %9, %0, %0 %10: f32 = add %4, %13";
+        passed(&counting(to).replace("%10: f32 = add %4, %9", row), &DUAL)
+    };
+    let fit = MAX_UNROLLED / LONG - 2;
+    assert_eq!(loops_and_turns(&noise(fit as i32)), (0, fit));
+    assert_eq!(loops_and_turns(&noise(fit as i32 + 2)), (1, 0));
 
     // Of two alike the second one finds no room.
     let mut module = module(&counting(3));
