@@ -319,6 +319,71 @@ fn single_points_stop_where_the_interpreter_stops_them() {
     assert!(stopped > 300 && finished > 0, "{stopped} and {finished}");
 }
 
+/// Steps that are taken at once in front of stretches, inlined calls and turns of loops that are written out; and the same in loops whose points part: budgets that end
+/// anywhere among them, and calls that are too deep.
+#[test]
+fn points_of_chunks_stop_where_they_stop_alone() {
+    if !is_there() {
+        return;
+    }
+    let program = compiled(
+        "float half_of(float v) { return v * 0.5 + 0.1; }
+         float quarter_of(float v) { return half_of(half_of(v)); }
+         float sum_of(float v) {
+             float sum = v;
+             for (int i = 0; i < 3; ++i) sum += half_of(sum) * float(i);
+             return sum;
+         }
+         shader s(out float o, out int n) {
+             float x = global_value<x>;
+             o = quarter_of(x);
+             for (int k = 0; k < 4; ++k) o = o * x + quarter_of(o);
+             for (int i = 0; i < int(x * 6.0); ++i) {
+                 for (int k = 0; k < 2; ++k) o = sin(o + half_of(o) * float(k));
+                 n += 1;
+             }
+             o += sum_of(o);
+         }",
+    );
+    let listing = program.listing();
+    assert!(
+        listing.contains("turn") && listing.contains("loop"),
+        "{listing}"
+    );
+    let x: Vec<f32> = (0..64).map(|i| i as f32 * 0.0157).collect();
+    let mut outcomes = [0; 2];
+    for (steps, call_depth) in (0..70).flat_map(|steps| (1..5).map(move |depth| (steps, depth))) {
+        let limits = Limits {
+            steps,
+            call_depth,
+            ..Limits::default()
+        };
+        let setup = BatchSetup {
+            limits,
+            tier: Tier::Native,
+            ..BatchSetup::default()
+        };
+        let instance = Instance::new(&program);
+        let mut batch = BatchEvaluator::with(&instance, &setup).unwrap();
+        let mut planes = BatchGlobals::new(program.globals());
+        planes.plane("x", Part::Value, 0, &x, 1).unwrap();
+        batch.evaluate(&planes, 0, x.len(), &mut NoTextures);
+        let mut alone = Evaluator::with(&instance, Engine::Point, limits).unwrap();
+        for (point, &x) in x.iter().enumerate() {
+            let mut globals = Globals::new(program.globals());
+            globals.set("x", x, 0.0, 0.0).unwrap();
+            let outcome = alone.evaluate(&globals, &mut NoTextures);
+            let found: Vec<u32> = batch.words(point).collect();
+            let what = format!("{steps} steps, {call_depth} calls, x = {x}");
+            assert_eq!(batch.outcomes()[point], outcome, "{what}");
+            assert_eq!(found, alone.words(), "{what}");
+            assert_eq!(batch.faults(point), alone.faults(), "{what}");
+            outcomes[usize::from(outcome == Outcome::Finished)] += 1;
+        }
+    }
+    assert!(outcomes.iter().all(|&count| count > 1_000), "{outcomes:?}");
+}
+
 fn compiled(text: &str) -> Arc<Program> {
     let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
     let sources = Sources::new("s.adu", text);

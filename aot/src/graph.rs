@@ -4,6 +4,8 @@
 //! are made, by rules that change no bit but those of NaNs.
 
 mod node;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use node::{Code, Id, Node};
 

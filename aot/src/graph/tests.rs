@@ -1,0 +1,86 @@
+//! What is left of nodes gives what they give.
+
+use super::*;
+
+/// What a node gives where planes hold these words.
+fn value(graph: &Graph, id: Id, planes: &[u32]) -> u32 {
+    let mut known = Graph::default();
+    let mut ids: Vec<Id> = Vec::new();
+    for node in &graph.nodes {
+        ids.push(match node.code {
+            Code::Const => known.constant(node.a),
+            Code::Plane => known.constant(planes[node.a as usize]),
+            _ => {
+                let Node { code, a, b, c } = node.renamed(|id| ids[id as usize]);
+                known.push(code, a, b, c)
+            }
+        });
+    }
+    known.bits(ids[id as usize]).expect("all is known")
+}
+
+const WORDS: [[u32; 2]; 3] = [[0x89ab_cdef, 0x1234_5678], [u32::MAX, 0], [1, 0xffff_0001]];
+
+#[test]
+fn what_is_shifted_out_is_not_united() {
+    for (code, unite) in [
+        (Code::Xor, (|x, y| x ^ y) as fn(u32, u32) -> u32),
+        (Code::Or, |x, y| x | y),
+    ] {
+        for (first, by) in (1..32).flat_map(|first| (1..32).map(move |by| (first, by))) {
+            for turned in [false, true] {
+                let mut graph = Graph::default();
+                let [x, y] = [0, 1].map(|word| graph.push(Code::Plane, word, 0, 0));
+                let low = graph.push(Code::ShrBy, y, first, 0);
+                let (a, b) = if turned { (low, x) } else { (x, low) };
+                let both = graph.push(code, a, b, 0);
+                let id = graph.push(Code::ShrBy, both, by, 0);
+                assert_eq!(graph.node(id).a == x, first + by >= 32, "{first} {by}");
+                for planes in WORDS {
+                    let [x, y] = planes;
+                    let expected = unite(x, y >> first) >> by;
+                    assert_eq!(value(&graph, id, &planes), expected, "{first} {by}");
+                }
+            }
+        }
+    }
+}
+
+/// As many as a shader likes, at once.
+#[test]
+fn much_that_is_shifted_out_needs_no_stack() {
+    let mut graph = Graph::default();
+    let x = graph.push(Code::Plane, 0, 0, 0);
+    let mut hash = x;
+    for word in 1..200_000 {
+        let plane = graph.push(Code::Plane, word, 0, 0);
+        let top = graph.push(Code::ShrBy, plane, 31, 0);
+        hash = graph.push(Code::Xor, hash, top, 0);
+    }
+    let id = graph.push(Code::ShrBy, hash, 1, 0);
+    assert_eq!(graph.node(id).a, x);
+}
+
+#[test]
+fn products_of_neighbours_are_sums() {
+    for (more, by) in [(1, 374_761_393), (u32::MAX, 3), (0x8000_0001, 0xdead_beef)] {
+        let mut graph = Graph::default();
+        let x = graph.push(Code::Plane, 0, 0, 0);
+        let [more_id, by_id] = [more, by].map(|bits| graph.constant(bits));
+        let next = graph.push(Code::IAdd, x, more_id, 0);
+        let alone = graph.push(Code::IMul, next, by_id, 0);
+        assert_eq!(
+            graph.node(alone).code,
+            Code::IMul,
+            "of which nothing is known"
+        );
+        let further = graph.push(Code::IAdd, next, more_id, 0);
+        let product = graph.push(Code::IMul, further, by_id, 0);
+        let node = graph.node(product);
+        assert_eq!((node.code, node.a), (Code::IAdd, alone));
+        for [x, _] in WORDS {
+            let expected = x.wrapping_add(more).wrapping_add(more).wrapping_mul(by);
+            assert_eq!(value(&graph, product, &[x]), expected, "{x} {more} {by}");
+        }
+    }
+}
