@@ -5,6 +5,7 @@
 
 use crate::compute::{Store, To};
 use crate::graph::{Code, Graph, Id};
+use std::cmp::Reverse;
 
 /// Where a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub(crate) struct Places {
     pub(crate) slots: u32,
     /// Registers that are used, a bit each.
     pub(crate) registers: u32,
+    /// Constants that stand in registers, to be loaded first: the bits, and the register.
+    pub(crate) kept: Vec<(u32, u8)>,
 }
 
 impl Places {
@@ -41,31 +44,6 @@ impl Places {
     pub(crate) fn has(&self, id: Id) -> bool {
         !matches!(self.at(id, 0), Place::Nowhere | Place::Kept(_))
     }
-
-    /// How often computed nodes want each constant of their graph.
-    pub(crate) fn constants(&self, graph: &Graph) -> Vec<(u32, u32)> {
-        let mut wanted = vec![0; graph.nodes.len()];
-        for (id, node) in (0..).zip(&graph.nodes) {
-            if self.has(id) {
-                node.each_operand(|operand| wanted[operand as usize] += 1);
-            }
-        }
-        let all = graph.nodes.iter().zip(wanted);
-        let constants = all.filter(|&(node, wanted)| node.code == Code::Const && wanted > 0);
-        constants.map(|(node, wanted)| (node.a, wanted)).collect()
-    }
-
-    /// Constants stand in registers, where nothing else may be: bits, and the register.
-    pub(crate) fn keep(&mut self, graph: &Graph, kept: &[(u32, u8)]) {
-        for (node, places) in graph.nodes.iter().zip(self.of.chunks_mut(self.flight)) {
-            if node.code != Code::Const {
-                continue;
-            }
-            if let Some(&(_, register)) = kept.iter().find(|&&(bits, _)| bits == node.a) {
-                places.fill(Place::Kept(register));
-            }
-        }
-    }
 }
 
 /// When a node is wanted last that nobody wants, or nobody any more.
@@ -76,8 +54,8 @@ const NEVER: Id = Id::MAX;
 struct Uses {
     /// For each node the last one that wants it, or behind which it is stored.
     last: Vec<Id>,
-    /// Whether more than one does.
-    many: Vec<bool>,
+    /// How often nodes want each.
+    count: Vec<u32>,
     /// Nodes that nobody wants behind one that reads them, and that are not stored there: those that the last node reads first.
     read: Vec<Id>,
     /// Where those that each node reads begin; they end where those of the wanted node before it begin.
@@ -89,14 +67,14 @@ impl Uses {
     fn find(&mut self, graph: &Graph, mut stores: &[Store]) {
         let Uses {
             last,
-            many,
+            count: counts,
             read,
             starts,
         } = self;
         last.clear();
         last.resize(graph.nodes.len(), NEVER);
-        many.clear();
-        many.resize(graph.nodes.len(), false);
+        counts.clear();
+        counts.resize(graph.nodes.len(), 0);
         // Nobody foresees which use is the last one, so no branch is taken for it: what is read is written down in any case, and stays if it is.
         read.resize(graph.nodes.len() + 1, NEVER);
         starts.resize(graph.nodes.len(), 0);
@@ -114,7 +92,7 @@ impl Uses {
                 graph.each_operand(node, |operand| {
                     read[count] = operand;
                     let is_last = meet(last, operand, id);
-                    many[operand as usize] |= !is_last;
+                    counts[operand as usize] += 1;
                     count += usize::from(is_last);
                 });
             }
@@ -155,6 +133,8 @@ pub(crate) struct Finder {
     held: Vec<usize>,
     /// When that is wanted last.
     until: Vec<Id>,
+    /// Constants, each with how often it is wanted.
+    constants: Vec<(Reverse<u32>, Id)>,
     places: Places,
 }
 
@@ -220,13 +200,39 @@ impl Finder {
         std::mem::take(&mut self.places)
     }
 
+    /// The same, with constants in registers that nothing else needs, those that are wanted most: for code that is run many times behind where they are loaded. A processor of
+    /// today computes four vectors a cycle from registers, and two if it has to load an operand of each.
+    pub(crate) fn places_of_loop(&mut self, graph: &Graph, all: &[Store]) -> Places {
+        let mut places = self.places(graph, all);
+        let free = (0..self.registers).filter(|register| places.registers >> register & 1 == 0);
+        let room = free.clone().count();
+        if room == 0 {
+            return places;
+        }
+        self.constants.clear();
+        for ((id, node), &count) in (0..).zip(&graph.nodes).zip(&self.uses.count) {
+            if node.code == Code::Const && count > 0 {
+                self.constants.push((Reverse(count), id));
+            }
+        }
+        if self.constants.len() > room {
+            self.constants.select_nth_unstable(room - 1);
+        }
+        for (&(_, id), register) in self.constants.iter().zip(free) {
+            places.kept.push((graph.node(id).a, register));
+            let of = id as usize * self.flight;
+            places.of[of..of + self.flight].fill(Place::Kept(register));
+        }
+        places
+    }
+
     fn place(&mut self, id: Id, vector: usize, graph: &Graph, stores: &[Store]) {
         let (value, last) = (
             id as usize * self.flight + vector,
             self.uses.last[id as usize],
         );
         // An instruction that reads its operand in a plane is as good as two.
-        if !self.uses.many[id as usize] && self.stays(id, last, graph, stores) {
+        if self.uses.count[id as usize] < 2 && self.stays(id, last, graph, stores) {
             self.places.of[value] = Place::Plane;
             return;
         }
@@ -439,6 +445,47 @@ mod tests {
             }
         }
         assert!(in_planes > 0, "some stay where they are");
+    }
+
+    #[test]
+    fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
+        const WIDTH: u32 = 4;
+        // Constant k is wanted k times.
+        let mut graph = Graph::default();
+        let mut sum = graph.push(Code::Plane, 0, 0, 0);
+        for k in 1..=WIDTH {
+            let constant = graph.constant(k);
+            for _ in 0..k {
+                sum = graph.push(Code::Add, sum, constant, 0);
+            }
+        }
+        graph.constant(99);
+        let store = Store {
+            behind: sum,
+            to: To::Word(1),
+            value: sum,
+        };
+        for flight in [1, 2] {
+            for registers in 1..10 {
+                let places = Finder::new(flight, registers, true).places_of_loop(&graph, &[store]);
+                let others = u32::from(registers).min(flight as u32);
+                let room = u32::from(registers) - others;
+                let mut kept = places.kept.clone();
+                kept.sort_unstable();
+                let bits: Vec<u32> = kept.iter().map(|&(bits, _)| bits).collect();
+                let most: Vec<u32> = (WIDTH.saturating_sub(room) + 1..=WIDTH).collect();
+                assert_eq!(bits, most, "{registers} registers, {flight} vectors");
+                for (bits, register) in kept {
+                    assert_eq!(places.registers >> register & 1, 0, "{register} is free");
+                    let id = (graph.nodes.iter())
+                        .position(|node| node.code == Code::Const && node.a == bits)
+                        .expect("it is there");
+                    for vector in 0..flight {
+                        assert_eq!(places.at(id as Id, vector), Place::Kept(register));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use super::kernel::Frame;
 use super::{Body, Emitter};
+use crate::allocate::Finder;
 use crate::flow::{Event, Goal, Leave, Put, Tree, Turn};
 use crate::graph::{Code, Id};
 use crate::listing::{Extent, Part};
@@ -40,7 +41,7 @@ impl<M: Machine> Emitter<M> {
         let computations = || trees.iter().map(|tree| &tree.computation);
         let mut frame = Frame::of::<M>(computations(), templates, 1);
         let cells = frame.take_cells();
-        let bodies = self.bodies(computations(), &mut frame, &cells);
+        let bodies = self.bodies(computations(), &mut frame, &cells, Finder::places);
         if !frame.fits() {
             return None;
         }

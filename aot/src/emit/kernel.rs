@@ -1,7 +1,7 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
 use super::{Body, Crowds, Emitter, MAX_FRAME};
-use crate::allocate::Finder;
+use crate::allocate::{Finder, Places};
 use crate::compute::{Computation, Lineage, Store, To};
 use crate::graph::{Code, Graph, Id};
 use crate::listing::{Extent, Part};
@@ -10,7 +10,6 @@ use crate::template::Templates;
 use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
 
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
 pub(super) struct Frame {
@@ -76,12 +75,15 @@ impl<M: Machine> Emitter<M> {
         const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
         let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
         let cells = frame.take_cells();
-        let mut bodies = self.bodies(segments.iter(), &mut frame, &cells);
+        let bodies = self.bodies(segments.iter(), &mut frame, &cells, Finder::places_of_loop);
         let (start, runs) = self.begin(&frame, &cells)?;
-        for (body, segment) in bodies.iter_mut().zip(segments) {
+        for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.label();
             self.part(Part::Points);
-            self.keep_constants(std::slice::from_mut(body));
+            for &(bits, register) in &body.places.kept {
+                let constant = self.machine.constant(bits);
+                self.machine.load(register, Operand::Constant(constant));
+            }
             self.machine.begin_loop(next);
             self.nodes(body, &segment.stores);
             self.part(Part::NextPoints);
@@ -91,12 +93,13 @@ impl<M: Machine> Emitter<M> {
         Some(self.end(start, &frame, runs))
     }
 
-    /// The places of everything, in a frame that grows with it.
+    /// The places of everything, as they are found one graph at a time, in a frame that grows with it.
     pub(super) fn bodies<'g>(
         &self,
         computations: impl Iterator<Item = &'g Computation>,
         frame: &mut Frame,
         cells: &'g FxHashMap<u32, i32>,
+        find: fn(&mut Finder, &Graph, &[Store]) -> Places,
     ) -> Vec<Body<'g>> {
         let slots = frame.size;
         let mut finder = Finder::new(frame.flight, self.registers, M::READS_PLANES);
@@ -107,7 +110,7 @@ impl<M: Machine> Emitter<M> {
                 stores,
                 lineage,
             } = computation;
-            let places = finder.places(graph, stores);
+            let places = find(&mut finder, graph, stores);
             most = most.max(places.slots);
             Body {
                 graph,
@@ -123,33 +126,6 @@ impl<M: Machine> Emitter<M> {
         let bytes = i64::from(most) * i64::from(M::VECTOR);
         frame.size = (frame.size).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         bodies
-    }
-
-    /// Puts constants into registers that none of these bodies needs, those first that are wanted most. A processor of today computes four vectors a cycle from registers, and
-    /// two if it has to load an operand of each.
-    pub(super) fn keep_constants(&mut self, bodies: &mut [Body<'_>]) {
-        let needed = bodies.iter().fold(0, |all, own| all | own.places.registers);
-        let free = (0..self.registers).filter(|register| needed >> register & 1 == 0);
-        if free.clone().next().is_none() {
-            return;
-        }
-        let own = |body: &Body<'_>| body.places.constants(body.graph);
-        let mut wanted: Vec<(u32, u32)> = bodies.iter().flat_map(own).collect();
-        wanted.sort_unstable();
-        wanted.dedup_by(|later, before| {
-            let is_same = later.0 == before.0;
-            before.1 += if is_same { later.1 } else { 0 };
-            is_same
-        });
-        wanted.sort_unstable_by_key(|&(bits, wanted)| (Reverse(wanted), bits));
-        let kept: Vec<(u32, u8)> = wanted.iter().map(|&(bits, _)| bits).zip(free).collect();
-        for &(bits, register) in &kept {
-            let constant = self.machine.constant(bits);
-            self.machine.load(register, Operand::Constant(constant));
-        }
-        for body in bodies {
-            body.places.keep(body.graph, &kept);
-        }
     }
 
     /// Enters a kernel, up to the beginning of a run: where it begins, and the labels of the loop over runs. Nothing is written if its frame is too long.

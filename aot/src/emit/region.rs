@@ -5,6 +5,7 @@
 
 use super::kernel::Frame;
 use super::{Crowds, Emitter};
+use crate::allocate::Finder;
 use crate::compute::Computation;
 use crate::graph::Code;
 use crate::listing::{Extent, Part};
@@ -34,11 +35,10 @@ impl<M: Machine> Emitter<M> {
         let turns = frame.room::<M>(1);
         frame.crowds = crowds;
         let cells = frame.take_cells();
-        let mut bodies = self.bodies(computations(), &mut frame, &cells);
+        let bodies = self.bodies(computations(), &mut frame, &cells, Finder::places);
         let (start, runs) = self.begin(&frame, &cells)?;
         let next = self.machine.label();
         self.part(Part::Points);
-        self.keep_constants(&mut bodies);
         self.machine.begin_loop(next);
         self.part(Part::Gather);
         self.gather(&crowds, count);
