@@ -133,7 +133,7 @@ pub(crate) struct Finder {
     held: Vec<usize>,
     /// When that is wanted last.
     until: Vec<Id>,
-    /// Constants, each with how often it is wanted.
+    /// Constants that are wanted, each with how often by nodes.
     constants: Vec<(Reverse<u32>, Id)>,
     places: Places,
 }
@@ -158,6 +158,7 @@ impl Finder {
         self.free.clear();
         self.free.extend((0..self.registers).rev());
         self.free_slots.clear();
+        self.constants.clear();
         self.places.of = vec![Place::Nowhere; graph.nodes.len() * self.flight];
         self.places.flight = self.flight;
         let mut end = self.uses.read.len();
@@ -187,6 +188,9 @@ impl Finder {
                     }
                 }
                 end = start;
+            } else if is_wanted && node.code == Code::Const {
+                let count = self.uses.count[id as usize];
+                self.constants.push((Reverse(count), id));
             }
             while let [store, later @ ..] = stores
                 && store.behind == id
@@ -208,12 +212,6 @@ impl Finder {
         let room = free.clone().count();
         if room == 0 {
             return places;
-        }
-        self.constants.clear();
-        for ((id, node), &count) in (0..).zip(&graph.nodes).zip(&self.uses.count) {
-            if node.code == Code::Const && count > 0 {
-                self.constants.push((Reverse(count), id));
-            }
         }
         if self.constants.len() > room {
             self.constants.select_nth_unstable(room - 1);
