@@ -223,9 +223,8 @@ impl<'p> Blocks<'p> {
         Some(&live[block * words..][..words])
     }
 
-    /// For each instruction of a block, where the words that it writes are last read before they are written again: positions, 0 for never,
-    /// [`LATER`] for behind the block; in the order in which [`each_written`] gives them.
-    pub(crate) fn deaths(&mut self, block: usize) -> Vec<Vec<u32>> {
+    /// Where the words that each instruction of a block writes are last read before they are written again.
+    pub(crate) fn deaths(&mut self, block: usize) -> Deaths {
         let Blocks {
             program,
             live_out,
@@ -239,13 +238,16 @@ impl<'p> Blocks<'p> {
             _ => LATER,
         };
         let range = self.starts[block]..self.starts[block + 1];
-        let mut deaths = Vec::with_capacity(range.len());
+        let mut deaths = Deaths {
+            all: Vec::with_capacity(range.len()),
+            ends: Vec::with_capacity(range.len()),
+        };
         for position in range.rev() {
             let code = &program.code[position as usize];
-            let mut own = Vec::new();
             each_written(program, code, |slot| {
                 let (of, at) = last_read[slot as usize];
-                own.push(if of == block as u32 { at } else { behind(slot) });
+                let death = if of == block as u32 { at } else { behind(slot) };
+                deaths.all.push(death);
                 last_read[slot as usize] = (block as u32, 0);
             });
             each_read(program, code, |slot| {
@@ -255,10 +257,27 @@ impl<'p> Blocks<'p> {
                 }
                 last.1 = last.1.max(position);
             });
-            deaths.push(own);
+            deaths.ends.push(deaths.all.len() as u32);
         }
-        deaths.reverse();
         deaths
+    }
+}
+
+/// Where words are last read that the instructions of a block write: positions, 0 for never, [`LATER`] for behind the block; in the order in which
+/// [`each_written`] gives them, those of the last instruction first.
+pub(crate) struct Deaths {
+    all: Vec<u32>,
+    /// Where those of each instruction end, that of the last one first.
+    ends: Vec<u32>,
+}
+
+impl Deaths {
+    /// Those of each instruction, from the first one on.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.ends.len()).rev().map(|index| {
+            let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+            &self.all[start as usize..self.ends[index] as usize]
+        })
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         }
         let deaths = blocks.deaths(block);
         loader.kept = blocks.kept(block).map(Box::from);
-        for (position, deaths) in range.clone().zip(&deaths) {
+        for (position, deaths) in range.clone().zip(deaths.iter()) {
             loader.position = position;
             match calls.leaves[position as usize] {
                 true => {
