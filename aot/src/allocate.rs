@@ -133,7 +133,7 @@ pub(crate) struct Finder {
     held: Vec<usize>,
     /// When that is wanted last.
     until: Vec<Id>,
-    /// Constants that are wanted, each with how often by nodes.
+    /// Constants that are wanted more than once, each with how often for one vector.
     constants: Vec<(Reverse<u32>, Id)>,
     places: Places,
 }
@@ -188,9 +188,11 @@ impl Finder {
                     }
                 }
                 end = start;
-            } else if is_wanted && node.code == Code::Const {
+            } else if node.code == Code::Const {
                 let count = self.uses.count[id as usize];
-                self.constants.push((Reverse(count), id));
+                if count as usize * self.flight > 1 {
+                    self.constants.push((Reverse(count), id));
+                }
             }
             while let [store, later @ ..] = stores
                 && store.behind == id
@@ -448,16 +450,17 @@ mod tests {
     #[test]
     fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
         const WIDTH: u32 = 4;
-        // Constant k is wanted k times.
+        // Constant k is wanted k + 1 times, and one once.
         let mut graph = Graph::default();
         let mut sum = graph.push(Code::Plane, 0, 0, 0);
         for k in 1..=WIDTH {
             let constant = graph.constant(k);
-            for _ in 0..k {
+            for _ in 0..=k {
                 sum = graph.push(Code::Add, sum, constant, 0);
             }
         }
-        graph.constant(99);
+        let once = graph.constant(99);
+        sum = graph.push(Code::Add, sum, once, 0);
         let store = Store {
             behind: sum,
             to: To::Word(1),
@@ -471,7 +474,10 @@ mod tests {
                 let mut kept = places.kept.clone();
                 kept.sort_unstable();
                 let bits: Vec<u32> = kept.iter().map(|&(bits, _)| bits).collect();
-                let most: Vec<u32> = (WIDTH.saturating_sub(room) + 1..=WIDTH).collect();
+                let mut most: Vec<u32> = (WIDTH.saturating_sub(room) + 1..=WIDTH).collect();
+                if flight > 1 && room > WIDTH {
+                    most.push(99);
+                }
                 assert_eq!(bits, most, "{registers} registers, {flight} vectors");
                 for (bits, register) in kept {
                     assert_eq!(places.registers >> register & 1, 0, "{register} is free");
