@@ -115,6 +115,43 @@ fn what_is_too_large_for_a_frame_is_interpreted() {
     }
 }
 
+/// Noise is thousands of instructions: of a shader with much of it the rest is interpreted, in chunks and single points.
+#[test]
+fn what_would_be_too_much_code_is_interpreted() {
+    if !is_there() {
+        return;
+    }
+    let text = |noises: usize| {
+        let noises = (0..noises).map(|i| format!("o += worley(float4(x, o, x, {i}.5));\n"));
+        let noises: String = noises.collect();
+        compiled(&format!(
+            "shader s(out float o) {{ float x = global_value<x>;\n{noises} if (x > 0.5) o = x; }}"
+        ))
+    };
+    let bytes = |program: &Arc<Program>| {
+        let setup = BatchSetup {
+            tier: Tier::Native,
+            ..BatchSetup::default()
+        };
+        let evaluator = BatchEvaluator::with(&Instance::new(program), &setup).unwrap();
+        evaluator.stats().native.unwrap()
+    };
+    let few = bytes(&text(2));
+    assert!(few.code_bytes > 20_000, "{few:?}");
+    let program = text(2_000);
+    let many = bytes(&program);
+    assert!(many.code_bytes < 100 * few.code_bytes, "{few:?}, {many:?}");
+    let mut point = Evaluator::new(&Instance::new(&program));
+    let mut alone = native(&program);
+    let x = [0.25, 0.75];
+    let together = batch(&program, Tier::Native, &x, &mut NoTextures);
+    for (x, (_, words, _)) in x.into_iter().zip(together) {
+        let expected = value(&mut point, x);
+        assert_eq!(value(&mut alone, x), expected);
+        assert_eq!(words[0], expected.to_bits());
+    }
+}
+
 /// A host that is asked for patience, and has none left the time that it says.
 struct Impatient {
     asked: u32,

@@ -15,6 +15,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Templates that are kept for later programs, for machines that saturate and for those that do not. Programs rarely have so many rows that differ.
 const MAX_KEPT: usize = 1 << 10;
 
+/// Nodes that rows of a program become at most. What comes behind them is interpreted: noise is thousands of them, and a shader of many noises would be machine code of gigabytes.
+pub(crate) const MAX_NODES: usize = 1 << 22;
+
 /// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.
 pub(crate) type Shadows = u16;
 
@@ -56,6 +59,9 @@ pub(crate) struct Templates {
     /// A template and one of its rare ways.
     routines: Vec<(Arc<Template>, u32)>,
     numbers: Vec<Id>,
+    /// How many nodes may still be copied.
+    room: usize,
+    is_full: bool,
 }
 
 /// Writes a row down.
@@ -194,7 +200,14 @@ impl Templates {
             by_row: ByRow::default(),
             routines: Vec::new(),
             numbers: Vec::new(),
+            room: MAX_NODES,
+            is_full: false,
         }
+    }
+
+    /// Whether a row found no room, and zeros stand in its place: what was being written is of no use.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// A routine as a graph with parameters, and its result.
@@ -216,6 +229,8 @@ impl Templates {
             by_row,
             routines,
             numbers,
+            room,
+            is_full,
         } = self;
         let (template, own) = by_row.entry((op, shadows)).or_insert_with(|| {
             let template = template(op, shadows, *saturates);
@@ -228,6 +243,12 @@ impl Templates {
             ways,
             results,
         } = &**template;
+        let Some(left) = room.checked_sub(graph.len()) else {
+            *is_full = true;
+            let zero = to.constant(0);
+            return results.map(|id| id.map(|_| zero));
+        };
+        *room = left;
         numbers.resize(numbers.len().max(graph.len()), Id::MAX);
         for range in usual {
             for (at, node) in range.clone().zip(&graph.nodes[range.clone()]) {

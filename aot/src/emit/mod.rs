@@ -64,13 +64,18 @@ pub(crate) fn compile<M: Machine>(
     let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
         kernels.push(match unit {
+            _ if templates.is_full() => None,
             Unit::Stretch(stretch) => {
                 let segments = segments(stretch, &mut templates);
-                emitter.stretch(&segments, &templates)
+                let fits = !templates.is_full();
+                fits.then(|| emitter.stretch(&segments, &templates))
+                    .flatten()
             }
             Unit::Region(region) => {
                 let traces = traces(region, &mut templates);
-                emitter.region(region, &traces, &templates)
+                let fits = !templates.is_full();
+                fits.then(|| emitter.region(region, &traces, &templates))
+                    .flatten()
             }
         });
     }
@@ -89,8 +94,10 @@ pub(crate) fn compile_flows<M: Machine>(
     let mut emitter = Emitter::<M>::new(registers, 1, rows, in_parts);
     let mut kernels = Vec::new();
     for flow in flows {
-        let trees = trees(flow, &mut templates);
-        match emitter.flow(flow, &trees, &templates) {
+        let trees = (!templates.is_full()).then(|| trees(flow, &mut templates));
+        let trees = trees.filter(|_| !templates.is_full());
+        let found = trees.and_then(|trees| emitter.flow(flow, &trees, &templates));
+        match found {
             Some(found) => kernels.extend(found.into_iter().map(Some)),
             None => kernels.extend(flow.entries.iter().map(|_| None)),
         }
