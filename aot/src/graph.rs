@@ -238,7 +238,10 @@ impl Graph {
     /// cells.
     fn multiplied(&mut self, id: Id, by: Id) -> Option<(Id, u32)> {
         let (sum, factor) = (self.node(id), self.bits(by)?);
-        let more = self.bits(sum.b).filter(|_| sum.code == Code::IAdd)?;
+        if sum.code != Code::IAdd {
+            return None;
+        }
+        let more = self.bits(sum.b)?;
         let product = Node::new(Code::IMul, sum.a, by, 0);
         let product = self.seen.find(&product, &self.nodes).ok()?;
         Some((product, more.wrapping_mul(factor)))

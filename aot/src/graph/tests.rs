@@ -61,6 +61,17 @@ fn much_that_is_shifted_out_needs_no_stack() {
     assert_eq!(graph.node(id).a, x);
 }
 
+/// What a node has in place of a second operand is no node.
+#[test]
+fn products_of_what_is_no_sum_stay() {
+    let mut graph = Graph::default();
+    let x = graph.push(Code::Plane, 0, 0, 0);
+    let top = graph.push(Code::ShrBy, x, 25, 0);
+    let by = graph.constant(3);
+    let product = graph.push(Code::IMul, top, by, 0);
+    assert_eq!(graph.node(product), Node::new(Code::IMul, top, by, 0));
+}
+
 #[test]
 fn products_of_neighbours_are_sums() {
     for (more, by) in [(1, 374_761_393), (u32::MAX, 3), (0x8000_0001, 0xdead_beef)] {
