@@ -55,7 +55,7 @@ struct Uses {
     /// For each node the last one that wants it, or behind which it is stored.
     last: Vec<Id>,
     /// How often nodes want each.
-    count: Vec<u32>,
+    counts: Vec<u32>,
     /// Nodes that nobody wants behind one that reads them, and that are not stored there: those that the last node reads first.
     read: Vec<Id>,
     /// Where those that each node reads begin; they end where those of the wanted node before it begin.
@@ -67,7 +67,7 @@ impl Uses {
     fn find(&mut self, graph: &Graph, mut stores: &[Store]) {
         let Uses {
             last,
-            count: counts,
+            counts,
             read,
             starts,
         } = self;
@@ -189,7 +189,7 @@ impl Finder {
                 }
                 end = start;
             } else if node.code == Code::Const {
-                let count = self.uses.count[id as usize];
+                let count = self.uses.counts[id as usize];
                 if count as usize * self.flight > 1 {
                     self.constants.push((Reverse(count), id));
                 }
@@ -212,11 +212,8 @@ impl Finder {
         let mut places = self.places(graph, all);
         let free = (0..self.registers).filter(|register| places.registers >> register & 1 == 0);
         let room = free.clone().count();
-        if room == 0 {
-            return places;
-        }
         if self.constants.len() > room {
-            self.constants.select_nth_unstable(room - 1);
+            self.constants.select_nth_unstable(room);
         }
         for (&(_, id), register) in self.constants.iter().zip(free) {
             places.kept.push((graph.node(id).a, register));
@@ -232,7 +229,7 @@ impl Finder {
             self.uses.last[id as usize],
         );
         // An instruction that reads its operand in a plane is as good as two.
-        if self.uses.count[id as usize] < 2 && self.stays(id, last, graph, stores) {
+        if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
             self.places.of[value] = Place::Plane;
             return;
         }

@@ -24,9 +24,6 @@ const WHOLE: Length = Length {
     chain: 128,
 };
 
-/// With so many rows it is longer, as is known beforehand.
-const WHOLE_ROWS: usize = WHOLE.nodes;
-
 /// What is longer is cut into loops so short that a processor looks ahead over several turns (224 instructions on Skylake, 448 on Zen 5): then it has several vectors in flight by
 /// itself, and chains do not bound it. What passes between loops costs less, being few values mostly.
 const CUT: Length = Length {
@@ -145,11 +142,9 @@ pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Comp
     let mut writer = Writer::new(&stretch.words);
     let mut segments = Vec::new();
     let mut chains = Chains::default();
-    // Hardly a row is no node.
-    let mut most = match stretch.rows.len() {
-        ..WHOLE_ROWS => WHOLE,
-        _ => CUT,
-    };
+    // Hardly a row is no node, so many rows are known to be long beforehand.
+    let is_long = stretch.rows.len() >= WHOLE.nodes;
+    let mut most = if is_long { CUT } else { WHOLE };
     let mut rows = (0..).zip(&stretch.rows);
     while let Some((index, row)) = rows.next() {
         writer.row(row, templates);

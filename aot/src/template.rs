@@ -59,9 +59,8 @@ pub(crate) struct Templates {
     /// A template and one of its rare ways.
     routines: Vec<(Arc<Template>, u32)>,
     numbers: Vec<Id>,
-    /// How many nodes may still be copied.
-    room: usize,
-    is_full: bool,
+    /// How many nodes may still be copied; nothing once a row found no room.
+    room: Option<usize>,
 }
 
 /// Writes a row down.
@@ -200,14 +199,13 @@ impl Templates {
             by_row: ByRow::default(),
             routines: Vec::new(),
             numbers: Vec::new(),
-            room: MAX_NODES,
-            is_full: false,
+            room: Some(MAX_NODES),
         }
     }
 
     /// Whether a row found no room, and zeros stand in its place: what was being written is of no use.
     pub(crate) fn is_full(&self) -> bool {
-        self.is_full
+        self.room.is_none()
     }
 
     /// A routine as a graph with parameters, and its result.
@@ -230,7 +228,6 @@ impl Templates {
             routines,
             numbers,
             room,
-            is_full,
         } = self;
         let (template, own) = by_row.entry((op, shadows)).or_insert_with(|| {
             let template = template(op, shadows, *saturates);
@@ -243,12 +240,11 @@ impl Templates {
             ways,
             results,
         } = &**template;
-        let Some(left) = room.checked_sub(graph.len()) else {
-            *is_full = true;
+        *room = room.and_then(|room| room.checked_sub(graph.len()));
+        if room.is_none() {
             let zero = to.constant(0);
             return results.map(|id| id.map(|_| zero));
-        };
-        *room = left;
+        }
         numbers.resize(numbers.len().max(graph.len()), Id::MAX);
         for range in usual {
             for (at, node) in range.clone().zip(&graph.nodes[range.clone()]) {

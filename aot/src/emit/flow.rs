@@ -39,7 +39,7 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> Option<Vec<Extent>> {
         let computations = || trees.iter().map(|tree| &tree.computation);
-        let mut frame = Frame::of::<M>(computations(), templates, 1);
+        let mut frame = Frame::of::<M>(computations(), templates, 1)?;
         let cells = frame.take_cells();
         let bodies = self.bodies(computations(), &mut frame, &cells, Finder::places);
         if !frame.fits() {

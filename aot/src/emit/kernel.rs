@@ -23,11 +23,15 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// That of a kernel for these, of so many vectors at once; none if a row of theirs found no room.
     pub(super) fn of<'g, M: Machine>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
         templates: &Templates,
         flight: usize,
-    ) -> Frame {
+    ) -> Option<Frame> {
+        if templates.is_full() {
+            return None;
+        }
         let detours = (computations.clone()).flat_map(|own| &own.graph.detours);
         let given = detours.map(|detour| templates.routine(detour.routine).0.params());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR;
@@ -38,12 +42,12 @@ impl Frame {
                 size - M::VECTOR
             });
         }
-        Frame {
+        Some(Frame {
             size,
             flight,
             cells,
             crowds: Crowds::default(),
-        }
+        })
     }
 
     /// Whether a kernel may have it.
@@ -73,7 +77,7 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> Option<Extent> {
         const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
-        let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT);
+        let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT)?;
         let cells = frame.take_cells();
         let bodies = self.bodies(segments.iter(), &mut frame, &cells, Finder::places_of_loop);
         let (start, runs) = self.begin(&frame, &cells)?;

@@ -64,18 +64,13 @@ pub(crate) fn compile<M: Machine>(
     let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
         kernels.push(match unit {
-            _ if templates.is_full() => None,
             Unit::Stretch(stretch) => {
                 let segments = segments(stretch, &mut templates);
-                let fits = !templates.is_full();
-                fits.then(|| emitter.stretch(&segments, &templates))
-                    .flatten()
+                emitter.stretch(&segments, &templates)
             }
             Unit::Region(region) => {
                 let traces = traces(region, &mut templates);
-                let fits = !templates.is_full();
-                fits.then(|| emitter.region(region, &traces, &templates))
-                    .flatten()
+                emitter.region(region, &traces, &templates)
             }
         });
     }
@@ -94,10 +89,8 @@ pub(crate) fn compile_flows<M: Machine>(
     let mut emitter = Emitter::<M>::new(registers, 1, rows, in_parts);
     let mut kernels = Vec::new();
     for flow in flows {
-        let trees = (!templates.is_full()).then(|| trees(flow, &mut templates));
-        let trees = trees.filter(|_| !templates.is_full());
-        let found = trees.and_then(|trees| emitter.flow(flow, &trees, &templates));
-        match found {
+        let trees = trees(flow, &mut templates);
+        match emitter.flow(flow, &trees, &templates) {
             Some(found) => kernels.extend(found.into_iter().map(Some)),
             None => kernels.extend(flow.entries.iter().map(|_| None)),
         }

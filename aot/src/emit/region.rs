@@ -23,7 +23,7 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> Option<Extent> {
         let computations = || traces.iter().map(|trace| &trace.computation);
-        let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT);
+        let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT)?;
         let count = region.exits as usize + region.blocks.len();
         let crowds = Crowds {
             active: frame.room::<M>(1),

@@ -2,7 +2,7 @@
 //!
 //! A value may be replaced by one that was replaced already, or is later: chains are followed, and shortened on the way.
 
-use crate::module::{Inst, ValueId};
+use crate::module::{Inst, Value, ValueId};
 
 /// For every value the one to use instead; at first itself.
 #[derive(Debug)]
@@ -46,4 +46,11 @@ impl Aliases {
             *arg = self.find(*arg);
         }
     }
+}
+
+/// A value takes the name of the one that it stands for, if it has none.
+pub(super) fn hand_on_name(values: &mut [Value], of: ValueId, to: ValueId) {
+    let name = values[of.index()].name;
+    let own = &mut values[to.index()].name;
+    *own = own.or(name);
 }

@@ -9,7 +9,7 @@
 //! Identities are used where they hold for every operand, zeros and NaN included: `x·1`, `x/1`, `x − 0`, `x + −0`. Their tangents are then
 //! the operand's too.
 
-use super::alias::Aliases;
+use super::alias::{Aliases, hand_on_name};
 use crate::host::CANONICAL_NAN;
 use crate::module::{Args, Function, Inst, InstKind, Region, RegionId, Results, ValueId};
 use crate::ops::{MAX_OPERANDS, Op};
@@ -107,7 +107,9 @@ impl Fold<'_> {
         match inst.kind {
             InstKind::Const(bits) => self.known[inst.results.first.index()] = Some(bits),
             InstKind::Op(op) => {
-                if let Some(bits) = self.evaluate(op, &inst) {
+                let ty = self.function.value(inst.results.first).ty;
+                let args = inst.args.iter().map(|arg| self.known[arg.index()]);
+                if let Some(bits) = constant(op, args, ty) {
                     inst.kind = InstKind::Const(bits);
                     inst.args.clear();
                     self.known[inst.results.first.index()] = Some(bits);
@@ -244,19 +246,7 @@ impl Fold<'_> {
     /// Uses `by` for `value`, which hands its name on.
     fn replace(&mut self, value: ValueId, by: ValueId) {
         self.aliases.replace(value, by);
-        let name = self.function.value(value).name;
-        let by = &mut self.function.values[by.index()];
-        by.name = by.name.or(name);
-    }
-
-    /// The bits of an operation on constants that does not fault.
-    fn evaluate(&self, op: Op, inst: &Inst) -> Option<u32> {
-        let mut words = [0; MAX_OPERANDS];
-        for (word, arg) in words.iter_mut().zip(&inst.args) {
-            *word = self.known[arg.index()]?;
-        }
-        let ty = self.function.value(inst.results.first).ty;
-        constant(op, &words[..inst.args.len()], ty)
+        hand_on_name(&mut self.function.values, value, by);
     }
 
     /// The operand that an operation always equals.
@@ -282,8 +272,14 @@ impl Fold<'_> {
     }
 }
 
-/// The bits of an operation on these, whose result has that type, if it does not fault. NaN is the canonical one, so that code is the same on every machine.
-pub(super) fn constant(op: Op, words: &[u32], ty: Scalar) -> Option<u32> {
+/// The bits of an operation on operands that are all known, whose result has that type, if it does not fault. NaN is the canonical one, so that code is the same on every
+/// machine.
+pub(super) fn constant(op: Op, args: impl Iterator<Item = Option<u32>>, ty: Scalar) -> Option<u32> {
+    let mut words = [0; MAX_OPERANDS];
+    for (word, bits) in words.iter_mut().zip(args) {
+        *word = bits?;
+    }
+    let words = &words[..op.arity()];
     if op.faults(words) {
         return None;
     }

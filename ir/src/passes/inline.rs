@@ -8,7 +8,7 @@
 //! - or else of at most [`MAX_COUNTED`] instructions, while there is room for them in the module. An [`Enter`](InstKind::Enter)
 //!   stands before what is inlined and counts what the call did, so that nobody can tell the difference. Names and places stay.
 
-use super::alias::Aliases;
+use super::alias::{Aliases, hand_on_name};
 use crate::calls::CallGraph;
 use crate::module::*;
 use crate::span::Span;
@@ -156,9 +156,7 @@ fn copy(
         let args: Args = inst.args.iter().map(|a| map[a.index()]).collect();
         if inst.kind == InstKind::Return {
             for (result, value) in call.results.iter().zip(args) {
-                let name = values[result.index()].name;
-                let value_name = &mut values[value.index()].name;
-                *value_name = value_name.or(name);
+                hand_on_name(values, result, value);
                 aliases.replace(result, value);
             }
             return;

@@ -8,10 +8,9 @@
 //!
 //! What goes by the number of a turn is constant then, and machines have long straight lines, in which they keep nothing between turns.
 
-use super::alias::Aliases;
+use super::alias::{Aliases, hand_on_name};
 use super::fold::constant;
 use crate::module::*;
-use crate::ops::MAX_OPERANDS;
 
 /// The most instructions that a loop becomes.
 pub const MAX_UNROLLED: usize = 1 << 10;
@@ -94,32 +93,26 @@ struct Unroller<'f> {
 struct Shape {
     /// How many instructions a turn counts as.
     size: usize,
-    /// Where it may end: positions of `If`s, each with the condition that ends it.
-    exits: Vec<(usize, bool)>,
+    exits: Vec<Exit>,
+}
+
+/// Where a loop may end: an `If` of which one arm breaks it.
+struct Exit {
+    /// Its position.
+    at: usize,
+    /// The condition with which it ends the loop.
+    when: bool,
+    ends: RegionId,
+    stays: RegionId,
 }
 
 /// How often a loop turns.
 struct Turns {
     /// How many end with its `Continue`.
     whole: usize,
-    /// Where the one behind them ends it: the position of an `If`.
-    exit: usize,
-}
-
-/// Where a loop may end: with which condition, the arm that ends it, and the one that does not.
-fn exit(
-    function: &Function,
-    body: RegionId,
-    kind: &InstKind,
-) -> Option<(bool, RegionId, RegionId)> {
-    let InstKind::If(then, other) = *kind else {
-        return None;
-    };
-    let ends = |arm| function.terminator(arm).kind == InstKind::Break(body);
-    match ends(then) {
-        true => Some((true, then, other)),
-        false => ends(other).then_some((false, other, then)),
-    }
+    exits: Vec<Exit>,
+    /// By which of them the turn behind those ends it: its position.
+    last: usize,
 }
 
 impl Unroller<'_> {
@@ -159,20 +152,20 @@ impl Unroller<'_> {
         let first = args.iter().map(|&arg| self.aliases.find(arg));
         let mut carried: Vec<Option<u32>> = first.map(|arg| self.known[arg.index()]).collect();
         for whole in 0..most.min(*self.room) / size {
-            if let Some(exit) = self.turn(body, &exits, &mut carried)? {
+            if let Some(last) = self.turn(body, &exits, &mut carried)? {
                 *self.room -= (whole + 1) * size;
-                return Some(Turns { whole, exit });
+                return Some(Turns { whole, exits, last });
             }
         }
         None
     }
 
     /// Finds the values in a loop's own region by which it is decided whether it ends: nothing else need be known.
-    fn find_deciding(&mut self, body: RegionId, exits: &[(usize, bool)]) {
+    fn find_deciding(&mut self, body: RegionId, exits: &[Exit]) {
         let Region { params, insts } = self.function.region(body);
         let decides = &mut self.decides;
-        for &(at, _) in exits {
-            decides[self.aliases.find(insts[at].args[0]).index()] = true;
+        for exit in exits {
+            decides[self.aliases.find(insts[exit.at].args[0]).index()] = true;
         }
         let carried = &insts.last().expect("it continues").args;
         // Once more for each parameter that only another one needs.
@@ -202,12 +195,25 @@ impl Unroller<'_> {
         let mut exits = Vec::new();
         let insts = &self.function.region(body).insts;
         for (at, inst) in insts.iter().enumerate() {
-            if let Some((when, _, stays)) = exit(self.function, body, &inst.kind) {
-                if self.function.terminator(stays).kind != InstKind::Yield {
-                    return None;
-                }
-                exits.push((at, when));
+            let InstKind::If(then, other) = inst.kind else {
+                continue;
+            };
+            let [then_ends, other_ends] = [then, other]
+                .map(|arm| self.function.terminator(arm).kind == InstKind::Break(body));
+            let (when, ends, stays) = match (then_ends, other_ends) {
+                (false, false) => continue,
+                (true, _) => (true, then, other),
+                (false, true) => (false, other, then),
+            };
+            if self.function.terminator(stays).kind != InstKind::Yield {
+                return None;
             }
+            exits.push(Exit {
+                at,
+                when,
+                ends,
+                stays,
+            });
         }
         let ends_itself = self.function.terminator(body).kind == InstKind::Continue(body);
         if exits.is_empty() || !ends_itself {
@@ -243,7 +249,7 @@ impl Unroller<'_> {
     fn turn(
         &mut self,
         body: RegionId,
-        exits: &[(usize, bool)],
+        exits: &[Exit],
         carried: &mut [Option<u32>],
     ) -> Option<Option<usize>> {
         let region = self.function.region(body);
@@ -255,22 +261,15 @@ impl Unroller<'_> {
             match inst.kind {
                 InstKind::Const(_) => {}
                 InstKind::Op(op) if self.decides[inst.results.first.index()] => {
-                    let mut words = [0; MAX_OPERANDS];
-                    let mut args = words.iter_mut().zip(&inst.args);
-                    let is_known = args.all(|(word, arg)| {
-                        let bits = self.known[self.aliases.find(*arg).index()];
-                        *word = bits.unwrap_or_default();
-                        bits.is_some()
-                    });
                     let result = inst.results.first;
-                    let ty = self.function.value(result).ty;
-                    let words = &words[..inst.args.len()];
-                    let bits = is_known.then(|| constant(op, words, ty)).flatten();
+                    let args = inst.args.iter().map(|&arg| self.aliases.find(arg));
+                    let args = args.map(|arg| self.known[arg.index()]);
+                    let bits = constant(op, args, self.function.value(result).ty);
                     self.known[result.index()] = bits;
                 }
-                InstKind::If(..) if let Some((_, ends)) = exits.next_if(|exit| exit.0 == at) => {
+                InstKind::If(..) if let Some(exit) = exits.next_if(|exit| exit.at == at) => {
                     let condition = self.known[self.aliases.find(inst.args[0]).index()]?;
-                    if (condition != 0) == *ends {
+                    if (condition != 0) == exit.when {
                         return Some(Some(at));
                     }
                 }
@@ -291,17 +290,16 @@ impl Unroller<'_> {
         let Region { params, insts } = std::mem::take(&mut self.function.regions[body.index()]);
         self.carry(&params, &own.args);
         for turn in 0..=turns.whole {
+            let mut exits = turns.exits.iter().peekable();
             for (at, inst) in insts.iter().enumerate() {
                 match inst.kind {
-                    InstKind::If(..)
-                        if let Some((_, ends, stays)) = exit(self.function, body, &inst.kind) =>
-                    {
-                        let is_last = turn == turns.whole && at == turns.exit;
-                        let arm = if is_last { ends } else { stays };
+                    InstKind::If(..) if let Some(exit) = exits.next_if(|exit| exit.at == at) => {
+                        let is_last = turn == turns.whole && at == turns.last;
+                        let arm = if is_last { exit.ends } else { exit.stays };
                         let given = self.copy_list(arm, out);
                         if is_last {
                             for (result, value) in own.results.iter().zip(given) {
-                                self.name(value, result);
+                                hand_on_name(&mut self.function.values, result, value);
                                 self.aliases.replace(result, value);
                             }
                             return;
@@ -332,16 +330,9 @@ impl Unroller<'_> {
     /// What a loop's parameters are in the turn that comes.
     fn carry(&mut self, params: &[ValueId], values: &[ValueId]) {
         for (&param, &value) in params.iter().zip(values) {
-            self.name(value, param);
+            hand_on_name(&mut self.function.values, param, value);
             self.copies[param.index()] = value;
         }
-    }
-
-    /// A value takes the name of what it stands for, if it has none.
-    fn name(&mut self, value: ValueId, of: ValueId) {
-        let name = self.function.value(of).name;
-        let own = &mut self.function.values[value.index()].name;
-        *own = own.or(name);
     }
 
     /// What a value is in the turn that is written.

@@ -56,7 +56,6 @@ impl Chunk {
         context: &mut Context<'_>,
     ) -> bool {
         let info = &self.memory.regions[region as usize];
-        let depth = (info.open as usize).saturating_add(self.depth + 2);
         // Code counts the steps of a point in 32 bits.
         let most = MAX_TURNS.min(u64::from(u32::MAX) / info.turn);
         let turns = (self.account.left() / info.turn).min(most);
@@ -67,11 +66,7 @@ impl Chunk {
             return false;
         };
         // While all go together, steps are as good, and what one pack computes does not wait for its own last turn.
-        if self.group.is_everyone()
-            || is_occupied
-            || turns == 0
-            || depth > self.limits.call_depth as usize
-        {
+        if self.group.is_everyone() || is_occupied || turns == 0 || self.is_too_deep(info.open) {
             return false;
         }
         let lanes = self.group.lanes();

@@ -132,12 +132,8 @@ impl Chunk {
                             continue;
                         }
                     }
-                    Act::Enter(open) => self.count_entry(1, open, context),
-                    Act::Turn => {
-                        let span = self.span();
-                        self.take_steps(1, context, span);
-                    }
-                    Act::Counted { count, open } => {
+                    Act::Count(open) => self.count(1, open, context),
+                    Act::CountAll { count, open } => {
                         self.at += 1;
                         if self.take_all(u64::from(count), open) {
                             self.at += count as usize;
@@ -295,31 +291,32 @@ impl Chunk {
     /// The group calls a function.
     fn enter(&mut self, target: usize, elements: u32, steps: u64, context: &mut Context<'_>) {
         let span = self.span();
-        self.count_entry(steps, 0, context);
+        self.count(steps, Some(0), context);
         self.call(target);
         self.hold(elements, span);
     }
 
-    /// Takes so many steps at once, some of them for calls around which at most so many are open whose callees stand in their places; unless one of them meets a limit, or the
+    /// Takes so many steps at once, for calls among them around which at most so many are open whose callees stand in their places; unless one of them meets a limit, or the
     /// host is asked at it.
-    fn take_all(&mut self, count: u64, open: u32) -> bool {
-        let fits = self.depth_within(open) <= self.limits.call_depth as usize;
+    fn take_all(&mut self, count: u64, open: Option<u32>) -> bool {
         let left = self.account.left().checked_sub(count);
-        let takes = fits && left.is_some_and(|left| !is_time_to_ask(left, count));
+        let is_unasked = left.is_some_and(|left| !is_time_to_ask(left, count));
+        let takes = is_unasked && !self.is_too_deep(open);
         self.account.owed += if takes { count } else { 0 };
         takes
     }
 
-    /// How deep a call is around which so many are open whose callees stand in their places.
-    fn depth_within(&self, open: u32) -> usize {
-        (open as usize).saturating_add(self.depth + 2)
+    /// Whether a call is deeper than may be, around which so many are open whose callees stand in their places. None never is.
+    pub(super) fn is_too_deep(&self, open: Option<u32>) -> bool {
+        let depth = |open: u32| (open as usize).saturating_add(self.depth + 2);
+        open.is_some_and(|open| depth(open) > self.limits.call_depth as usize)
     }
 
-    /// What a call takes from the limits, around which so many calls are open whose callees stand in their places.
-    fn count_entry(&mut self, steps: u64, open: u32, context: &mut Context<'_>) {
+    /// What is taken from the limits by the turn of a loop, or by a call around which so many are open whose callees stand in their places.
+    fn count(&mut self, steps: u64, open: Option<u32>, context: &mut Context<'_>) {
         let span = self.span();
         self.take_steps(steps, context, span);
-        if self.depth_within(open) > self.limits.call_depth as usize {
+        if self.is_too_deep(open) {
             self.stop(span, |_| Some(FaultKind::CallDepth));
         }
     }

@@ -72,12 +72,10 @@ pub(super) enum Act {
         elements: u32,
         steps: u64,
     },
-    /// Counts as a call whose callee's steps follow, where so many such calls are open.
-    Enter(u32),
-    /// Counts as the turn of a loop whose steps follow.
-    Turn,
-    /// Counts as so many of these, which follow one another behind it, around the deepest of which so many calls are open.
-    Counted { count: u32, open: u32 },
+    /// One step of the budget: for the turn of a loop whose steps follow, or for a call whose callee's steps follow, where so many such calls are open.
+    Count(Option<u32>),
+    /// As many of these at once as follow one another behind it, around the deepest call of which so many are open.
+    CountAll { count: u32, open: Option<u32> },
     /// Goes back to the caller; the shader itself ends.
     Return,
     /// Points that come here are stopped.
@@ -183,6 +181,6 @@ pub(super) struct RegionInfo {
     pub(super) turn: u64,
     /// The instruction of the bytecode that turns it: what stops points in its code is said to happen there.
     pub(super) position: u32,
-    /// The most calls that are open in it whose callees stand in their places.
-    pub(super) open: u32,
+    /// The most calls that are open around one whose callee stands in its place, if there is one.
+    pub(super) open: Option<u32>,
 }

@@ -250,7 +250,7 @@ impl Loader<'_> {
     fn step(&mut self, act: Act, refs: usize) {
         if !matches!(
             act,
-            Act::Row { .. } | Act::Cell(..) | Act::Fault(..) | Act::Enter(_) | Act::Turn
+            Act::Row { .. } | Act::Cell(..) | Act::Fault(..) | Act::Count(_)
         ) {
             self.candidates.clear();
         }
@@ -324,8 +324,8 @@ impl Loader<'_> {
                     steps: 1 + u64::from(b),
                 });
             }
-            Opcode::Enter => self.emit(Act::Enter(a), []),
-            Opcode::Turn => self.emit(Act::Turn, []),
+            Opcode::Enter => self.emit(Act::Count(Some(a)), []),
+            Opcode::Turn => self.emit(Act::Count(None), []),
             Opcode::Return => self.control(Act::Return),
             Opcode::Unreachable => self.emit(Act::Unreachable, []),
             Opcode::Move(to, from) => {

@@ -100,9 +100,8 @@ impl Loader<'_> {
                 | Act::Native { .. }
                 | Act::Row { .. }
                 | Act::Cell(..)
-                | Act::Enter(_)
-                | Act::Turn
-                | Act::Counted { .. } => true,
+                | Act::Count(_)
+                | Act::CountAll { .. } => true,
                 _ => false,
             })
     }
@@ -119,7 +118,7 @@ impl Loader<'_> {
         let (first, count) = (*range.start(), range.clone().count());
         let mut words = Words::default();
         let mut exits: Vec<u32> = Vec::new();
-        let mut open = 0;
+        let mut open = None;
         let mut way = |target: u32| {
             let block = starts.partition_point(|&start| start <= target) - 1;
             if range.contains(&block) {
@@ -141,13 +140,11 @@ impl Loader<'_> {
                 .iter()
                 .filter_map(|step| self.computed(step, &mut words));
             let rows = rows.collect();
-            let entries = steps.iter().filter_map(|step| match step.act {
-                Act::Enter(open) => Some(open),
+            let counted = steps.iter().filter_map(|step| match step.act {
+                Act::Count(open) => Some(open),
                 _ => None,
             });
-            open = entries.fold(open, u32::max);
-            let counted = |step: &&Step| matches!(step.act, Act::Enter(_) | Act::Turn);
-            let counted = steps.iter().filter(counted).count();
+            open = counted.clone().fold(open, Option::max);
             let stored = self.stored_by_block(steps, block, blocks);
             let stored = stored.map(|(slot, kept)| (words.numbers[&Place::Own(slot)], kept));
             let stored = stored.collect();
@@ -179,7 +176,7 @@ impl Loader<'_> {
             made.push(Block {
                 rows,
                 stored,
-                steps: counted as u32,
+                steps: counted.count() as u32,
                 end,
                 position: last.position,
             });

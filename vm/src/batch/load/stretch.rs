@@ -27,12 +27,14 @@ impl Loader<'_> {
         self.counts.truncate(first);
         for (range, stored) in found.into_iter().zip(stored) {
             self.out.steps.extend(steps.by_ref().take(range.start - at));
-            let (rows, before): (Vec<Step>, Vec<Step>) = steps
-                .by_ref()
-                .take(range.len())
-                .partition(|step| matches!(step.act, Act::Row { .. }));
-            let is_cell = |step: &Step| matches!(step.act, Act::Cell(..));
-            let (cells, counted): (Vec<Step>, Vec<Step>) = before.into_iter().partition(is_cell);
+            let (mut rows, mut cells, mut counted) = (Vec::new(), Vec::new(), Vec::new());
+            for step in steps.by_ref().take(range.len()) {
+                match step.act {
+                    Act::Row { .. } => rows.push(step),
+                    Act::Count(open) => counted.push((step, open)),
+                    _ => cells.push(step),
+                }
+            }
             self.out.steps.extend(cells);
             self.counted(counted);
             self.stretch(&rows, &stored);
@@ -44,19 +46,17 @@ impl Loader<'_> {
         self.counts.resize(self.out.steps.len(), 0);
     }
 
-    /// Steps of the budget, to be taken at once where that is the same.
-    fn counted(&mut self, steps: Vec<Step>) {
-        let open = steps.iter().map(|step| match step.act {
-            Act::Enter(open) => open,
-            _ => 0,
-        });
-        if let (Some(open), 2..) = (open.max(), steps.len()) {
-            let count = steps.len() as u32;
+    /// Steps that count, with the calls that are open around each: they are taken at once where that is the same.
+    fn counted(&mut self, counted: Vec<(Step, Option<u32>)>) {
+        if let [(first, _), _, ..] = &counted[..] {
+            let count = counted.len() as u32;
+            let open = counted.iter().map(|&(_, open)| open).max().flatten();
             self.out.steps.push(Step {
-                act: Act::Counted { count, open },
-                ..steps[0]
+                act: Act::CountAll { count, open },
+                ..*first
             });
         }
+        let steps = counted.into_iter().map(|(step, _)| step);
         self.out.steps.extend(steps);
     }
 
@@ -72,7 +72,7 @@ impl Loader<'_> {
         for (at, step) in self.out.steps.iter().enumerate().skip(first) {
             match step.act {
                 Act::Row { .. } => rows += 1,
-                Act::Cell(..) | Act::Enter(_) | Act::Turn => {}
+                Act::Cell(..) | Act::Count(_) => {}
                 _ => {
                     close(start..at, rows);
                     (start, rows) = (at + 1, 0);
