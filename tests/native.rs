@@ -5,7 +5,7 @@
 use adumbra::assembly::{Kernel, Purpose};
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Engine, Evaluator, Fault,
-    Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Outcome, Part, Program,
+    Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options, Outcome, Part, Program,
     SampleRequest, Sampled, Sources, Target, Tier, TierUp, Type,
 };
 use adumbra_fuzz::campaign::run_batch;
@@ -354,6 +354,86 @@ fn single_points_stop_where_the_interpreter_stops_them() {
         }
     }
     assert!(stopped > 300 && finished > 0, "{stopped} and {finished}");
+}
+
+/// Loops that carry few values or many from turn to turn, which change places in rounds, are kept within bounds, or go on as they are; with the shadows of half of them.
+#[test]
+fn turns_find_what_those_before_them_left() {
+    if !is_there() {
+        return;
+    }
+    let at = [0.0, 0.35, 0.71, 1.9, 4.0, f32::NAN, -0.0, f32::INFINITY];
+    let mut differ = 0;
+    for (width, lot) in [1_usize, 2, 3, 5, 9, 24, 40]
+        .into_iter()
+        .flat_map(|width| (0..24_usize).map(move |lot| (width, lot)))
+    {
+        let list = |what: &dyn Fn(usize) -> String, between| {
+            let all: Vec<String> = (0..width).map(what).collect();
+            all.join(between)
+        };
+        // Each takes the value of another one; a step that has a divisor in common with the width makes several rounds.
+        let from = |i: usize| (i * (1 + lot % 2) + lot) % width;
+        let next = |i: usize| match (i + lot) % 9 {
+            0 => format!("float n{i} = max(v{} * 1.5 - 0.5, 0.25);", from(i)),
+            1 => format!("float n{i} = min(1.75, v{} + 0.125);", from(i)),
+            2 => format!("float n{i} = max(-0.0, v{i} - v{});", from(i)),
+            3 => format!("float n{i} = v{i} * 0.75 + v{} * x;", from(i)),
+            4 => format!("float n{i} = v{i};"),
+            // A zero of either sign is as good as a bound.
+            5 => format!("float n{i} = min(1.0, 1.0 / max(v{i} - v{i}, -0.0)) + v{i};"),
+            _ => format!("float n{i} = v{};", from(i)),
+        };
+        let first = |i: usize| match i % 2 {
+            0 => format!("float v{i} = x * {i}.5;"),
+            _ => format!("float v{i} = {i}.25;"),
+        };
+        let leave = ["", "if (v0 > 1.5) continue;", "if (v0 > 3.0) break;"][lot % 3];
+        let text = format!(
+            "shader s(out float o, out int k) {{
+                 float x = global_value<x>;
+                 int turns = 3 + int(x * 5.0) % 60;
+                 {}
+                 for (int i = 0; i < turns; ++i) {{
+                     {}
+                     {}
+                     k = k * 3 + i;
+                     {leave}
+                     o = max(o * 0.5, 0.0) + n0;
+                 }}
+                 {}
+             }}",
+            list(&first, " "),
+            list(&next, "\n"),
+            list(&|i| format!("v{i} = n{i};"), " "),
+            list(&|i| format!("o = o * 0.9 + v{i};"), " "),
+        );
+        let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
+        let options = Options {
+            output_derivatives: true,
+            ..Options::default()
+        };
+        let compiler = Compiler::new(layout).with_options(options);
+        let program = compiler
+            .compile(&Sources::new("s.adu", text.as_str()))
+            .unwrap();
+        let mut seen = Vec::new();
+        for x in at {
+            let [expected, found] = [Engine::Reference, Engine::Native].map(|engine| {
+                let instance = Instance::new(&program);
+                let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+                let mut globals = Globals::new(program.globals());
+                globals.set("x", x, 1.0, -0.5).unwrap();
+                let outcome = evaluator.evaluate(&globals, &mut NoTextures);
+                (outcome, evaluator.words().to_vec())
+            });
+            assert_eq!(found, expected, "x = {x}: {text}");
+            seen.push(found.1);
+        }
+        seen.dedup();
+        differ += usize::from(seen.len() > 3);
+    }
+    assert!(differ > 150, "{differ}");
 }
 
 /// Steps that are taken at once in front of stretches, inlined calls and turns of loops that are written out; and the same in loops whose points part: budgets that end

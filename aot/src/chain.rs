@@ -50,9 +50,9 @@ fn cycles(code: Code) -> u32 {
         CallOut => 100,
         // Taken by nobody.
         Rare => 0,
-        Lt | Le | Eq | Min | Max | And | Or | Xor | AndNot | Select | IAdd | ISub | Shl | Shr
-        | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax | ShrWide | ShlWide | Join
-        | Upper => 1,
+        Lt | Le | Eq | Min | Max | GuessedMin | GuessedMax | And | Or | Xor | AndNot | Select
+        | IAdd | ISub | Shl | Shr | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax
+        | ShrWide | ShlWide | Join | Upper => 1,
     }
 }
 

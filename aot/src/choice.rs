@@ -42,12 +42,12 @@ pub(crate) fn branch(tree: &mut Computation, events: &mut Vec<Event>, places: u3
     } = order;
     *events = new;
     assert_eq!(nodes.len(), count, "each node stands once");
-    rename(tree, events, &nodes);
+    reorder(tree, events, &nodes);
     places
 }
 
 /// How many operands and stores each node is, of those that somebody wants.
-fn uses(tree: &Computation) -> Vec<u32> {
+pub(crate) fn uses(tree: &Computation) -> Vec<u32> {
     let mut uses = vec![0; tree.graph.nodes.len()];
     for store in &tree.stores {
         uses[store.value as usize] += 1;
@@ -197,10 +197,7 @@ impl Order<'_> {
         let [set, unset] = &arms;
         // Where neither arm is empty, the first one ends with a jump over the other.
         let [behind_first, behind] = [self.place(), self.place()];
-        let leave = |place| Leave {
-            stores: Vec::new(),
-            to: Goal::Place(place),
-        };
+        let leave = |place| Leave::to(Goal::Place(place));
         let turn = Turn::Branch {
             mask,
             is_set: set.is_empty(),
@@ -237,8 +234,8 @@ impl Order<'_> {
     }
 }
 
-/// Gives the nodes their numbers in a new order.
-fn rename(tree: &mut Computation, events: &mut [Event], order: &[Id]) {
+/// Gives the nodes their numbers in a new order. Where something happens or is stored behind is another matter.
+pub(crate) fn reorder(tree: &mut Computation, events: &mut [Event], order: &[Id]) {
     let mut names = vec![0; order.len()];
     for (name, &id) in (0..).zip(order) {
         names[id as usize] = name;
@@ -254,15 +251,16 @@ fn rename(tree: &mut Computation, events: &mut [Event], order: &[Id]) {
         .iter_mut()
         .for_each(|store| name(&mut store.value));
     for event in events {
-        let leave = match &mut event.turn {
-            Turn::Come(_) => continue,
-            Turn::Branch { mask, leave, .. } => {
-                name(mask);
-                leave
+        if let Turn::Branch { mask, .. } = &mut event.turn {
+            name(mask);
+        }
+        if let Some(leave) = event.turn.leave() {
+            (leave.stores.iter_mut()).for_each(|put| name(&mut put.value));
+            for (node, value) in &mut leave.carried {
+                name(node);
+                name(value);
             }
-            Turn::Step { leave, .. } | Turn::Go(leave) => leave,
-        };
-        (leave.stores.iter_mut()).for_each(|put| name(&mut put.value));
+        }
     }
     tree.lineage = tree.lineage.reordered(order);
 }
@@ -393,7 +391,7 @@ mod tests {
     fn place(leave: &Leave) -> u32 {
         match leave.to {
             Goal::Place(place) => place,
-            Goal::Exit(_) => unreachable!("nothing leaves the tree"),
+            Goal::Again | Goal::Exit(_) => unreachable!("nothing leaves the tree"),
         }
     }
 

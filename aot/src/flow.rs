@@ -3,6 +3,7 @@
 //!
 //! Nodes of one arm of a branch are not to be found from the other: pieces stand depth first, and with each arm everything is again as it was before the branch.
 
+use crate::carry::carry;
 use crate::choice::branch;
 use crate::compute::{Accesses, Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id, ONES};
@@ -27,6 +28,8 @@ pub(crate) struct Tree {
     pub(crate) computation: Computation,
     /// What happens between nodes, in order.
     pub(crate) events: Vec<Event>,
+    /// How many of its first nodes compute what it carries from turn to turn: [`Goal::Again`] is behind them.
+    pub(crate) first: u32,
 }
 
 /// Something that happens behind a node.
@@ -55,11 +58,34 @@ pub(crate) enum Turn {
     Go(Leave),
 }
 
+impl Turn {
+    /// How control leaves, if it may.
+    pub(crate) fn leave(&mut self) -> Option<&mut Leave> {
+        match self {
+            Turn::Come(_) => None,
+            Turn::Branch { leave, .. } | Turn::Step { leave, .. } | Turn::Go(leave) => Some(leave),
+        }
+    }
+}
+
 /// How control leaves where it is.
 #[derive(Debug)]
 pub(crate) struct Leave {
     pub(crate) stores: Vec<Put>,
+    /// Behind that: nodes of the tree, and what is put in their places, all at once.
+    pub(crate) carried: Vec<(Id, Id)>,
     pub(crate) to: Goal,
+}
+
+impl Leave {
+    /// Nothing is done before.
+    pub(crate) fn to(to: Goal) -> Leave {
+        Leave {
+            stores: Vec::new(),
+            carried: Vec::new(),
+            to,
+        }
+    }
 }
 
 /// What is put into a slot.
@@ -75,6 +101,8 @@ pub(crate) struct Put {
 pub(crate) enum Goal {
     /// To a place: a piece, or, behind their number, the rest of one.
     Place(u32),
+    /// To another turn of the tree that it leaves.
+    Again,
     /// Out of the flow.
     Exit(u32),
 }
@@ -197,10 +225,12 @@ impl<'f> Grower<'f> {
         };
         let mut events = std::mem::take(&mut self.events);
         self.places = branch(&mut computation, &mut events, self.places);
+        let first = carry(&mut computation, &mut events, root.at);
         Tree {
             at: root.at,
             computation,
             events,
+            first,
         }
     }
 
@@ -275,10 +305,7 @@ impl<'f> Grower<'f> {
                 };
                 let child = self.child(*target);
                 let leave = match child {
-                    Some(child) => Leave {
-                        stores: Vec::new(),
-                        to: Goal::Place(child),
-                    },
+                    Some(child) => Leave::to(Goal::Place(child)),
                     None => self.leave_by(piece, *target),
                 };
                 self.uses.push(Store {
@@ -426,7 +453,10 @@ impl<'f> Grower<'f> {
                 });
             }
         }
-        Leave { stores, to }
+        Leave {
+            stores,
+            ..Leave::to(to)
+        }
     }
 }
 
@@ -467,7 +497,7 @@ mod tests {
         let steps = events.filter_map(|event| match &event.turn {
             Turn::Step { steps, leave } => match leave.to {
                 Goal::Exit(exit) => Some((*steps, exit)),
-                Goal::Place(_) => None,
+                Goal::Place(_) | Goal::Again => None,
             },
             _ => None,
         });

@@ -315,14 +315,14 @@ impl Graph {
             Lt => mask(x < y),
             Le => mask(x <= y),
             Eq => mask(x == y),
-            Min => {
+            Min | GuessedMin => {
                 if x < y {
                     a
                 } else {
                     b
                 }
             }
-            Max => {
+            Max | GuessedMax => {
                 if x > y {
                     a
                 } else {

@@ -10,6 +10,7 @@
 mod a64;
 mod allocate;
 mod assembler;
+mod carry;
 mod chain;
 mod choice;
 mod compute;

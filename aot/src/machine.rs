@@ -10,7 +10,7 @@ use dynasmrt::DynamicLabel;
 pub(crate) const PAGE: i32 = 4096;
 
 /// Where an operand is, given how the machine finds constants.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Operand<C> {
     Register(u8),
     /// So many bytes behind the stack pointer.
@@ -34,7 +34,7 @@ pub(crate) struct Written {
 /// What must survive from one instruction to the next: the vector registers below [`REGISTERS`](Machine::REGISTERS), the frame, and what the loops count with.
 pub(crate) trait Machine: Sized {
     /// How an instruction finds a constant.
-    type Constant: Copy;
+    type Constant: Copy + PartialEq;
 
     /// Bytes of a vector.
     const VECTOR: i32;
@@ -136,6 +136,8 @@ pub(crate) trait Machine: Sized {
     fn jump(&mut self, to: DynamicLabel);
     /// Jumps if any lane of a mask is set; where one point is at hand, the first one.
     fn jump_if_any(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
+    /// Jumps if the first lane of a register is less than that of another one, or if it is not. A NaN neither is less nor has anything less than it.
+    fn jump_if_less(&mut self, a: u8, b: u8, is_less: bool, to: DynamicLabel);
     /// Jumps if any is not.
     fn jump_unless_all(&mut self, mask: Operand<Self::Constant>, to: DynamicLabel);
     /// Jumps if none is.

@@ -72,13 +72,13 @@ impl Graph {
         }
     }
 
-    /// Which nodes may have halves that differ.
+    /// Which nodes may have halves that differ. It is not said of those that nobody wants, which may stand in front of their operands.
     pub(crate) fn pairs(&self) -> Vec<bool> {
-        let mut pairs = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
+        let mut pairs = vec![false; self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate() {
             let mut is_pair = node.code == Code::Join;
             node.each_operand(|operand| is_pair |= pairs[operand as usize]);
-            pairs.push(is_pair && node.code != Code::Upper);
+            pairs[id] = is_pair && node.code != Code::Upper;
         }
         pairs
     }

@@ -491,6 +491,16 @@ impl Machine for A64 {
         );
     }
 
+    fn jump_if_less(&mut self, a: u8, b: u8, is_less: bool, to: DynamicLabel) {
+        let stay = self.label();
+        dynasm!(self.asm; .arch aarch64; fcmp S(b), S(a));
+        match is_less {
+            true => dynasm!(self.asm; .arch aarch64; b.le =>stay),
+            false => dynasm!(self.asm; .arch aarch64; b.gt =>stay),
+        }
+        dynasm!(self.asm; .arch aarch64; b =>to; =>stay);
+    }
+
     fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
         self.bits_of(mask);
         let all = self.label();

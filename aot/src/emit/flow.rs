@@ -8,7 +8,7 @@ use crate::allocate::Finder;
 use crate::flow::{Event, Goal, Leave, Put, Tree, Turn};
 use crate::graph::{Code, Id};
 use crate::listing::{Extent, Part};
-use crate::machine::Machine;
+use crate::machine::{Machine, Operand};
 use crate::template::Templates;
 use adumbra_vm::native::Flow;
 use dynasmrt::DynamicLabel;
@@ -16,6 +16,8 @@ use dynasmrt::DynamicLabel;
 /// Where goals of a flow are.
 struct Goals<'f> {
     places: &'f [DynamicLabel],
+    /// Where the tree at hand begins another turn.
+    again: DynamicLabel,
     /// Bytes of the frame.
     size: i32,
 }
@@ -46,17 +48,13 @@ impl<M: Machine> Emitter<M> {
             return None;
         }
         let places: Vec<_> = (0..*places).map(|_| self.machine.label()).collect();
-        let goals = Goals {
-            places: &places,
-            size: frame.size,
-        };
         let mut extents: Vec<Extent> = Vec::with_capacity(flow.entries.len());
         for (tree, body) in trees.iter().zip(&bodies) {
             let next = flow.entries.get(extents.len());
             if next.is_some_and(|entry| entry.piece == tree.at) {
                 self.end_entry(&mut extents);
                 self.part(Part::Pool);
-                let start = self.machine.enter_flow(goals.size);
+                let start = self.machine.enter_flow(frame.size);
                 self.part_from(start, Part::Entry);
                 extents.push(Extent {
                     start,
@@ -65,6 +63,11 @@ impl<M: Machine> Emitter<M> {
                 });
             }
             self.machine.bind(places[tree.at as usize]);
+            let goals = Goals {
+                places: &places,
+                again: self.machine.label(),
+                size: frame.size,
+            };
             self.tree(tree, body, &goals);
         }
         self.end_entry(&mut extents);
@@ -88,6 +91,9 @@ impl<M: Machine> Emitter<M> {
         let mut events = tree.events.iter().peekable();
         let mut aside = Vec::new();
         for id in 0..body.graph.nodes.len() as Id {
+            if id == tree.first {
+                self.machine.bind(goals.again);
+            }
             if body.places.has(id) {
                 if self.parts.is_some() {
                     self.part(Part::Row(body.lineage.of(id)));
@@ -160,7 +166,7 @@ impl<M: Machine> Emitter<M> {
     ) -> DynamicLabel {
         match leave.to {
             Goal::Place(place) if leave.stores.is_empty() => goals.places[place as usize],
-            _ => {
+            Goal::Place(_) | Goal::Again | Goal::Exit(_) => {
                 let begin = self.machine.label();
                 aside.push(WayOut {
                     begin,
@@ -184,9 +190,39 @@ impl<M: Machine> Emitter<M> {
             let register = self.machine.register(value, M::SCRATCH[0]);
             self.machine.store_slot(slot, register, half);
         }
+        self.carry(&leave.carried, body);
         match leave.to {
             Goal::Place(place) => self.machine.jump(goals.places[place as usize]),
+            Goal::Again => self.machine.jump(goals.again),
             Goal::Exit(exit) => self.machine.leave_flow(goals.size, exit),
+        }
+    }
+
+    /// Puts values in the places of nodes, all at once. Nodes that nobody wants have none.
+    fn carry(&mut self, carried: &[(Id, Id)], body: &Body<'_>) {
+        let [first, second] = M::SCRATCH;
+        let wanted = carried.iter().filter(|(node, _)| body.places.has(*node));
+        let mut moves: Vec<_> = wanted
+            .map(|&(node, value)| (self.operand(body, node, 0), self.operand(body, value, 0)))
+            .filter(|(to, from)| to != from)
+            .collect();
+        while !moves.is_empty() {
+            let is_read = |to| moves.iter().any(|&(_, from)| from == to);
+            let Some(next) = moves.iter().position(|&(to, _)| !is_read(to)) else {
+                // They go round: one is kept aside.
+                let (_, from) = &mut moves[0];
+                let kept = std::mem::replace(from, Operand::Register(second));
+                self.machine.load(second, kept);
+                continue;
+            };
+            match moves.swap_remove(next) {
+                (Operand::Register(to), from) => self.machine.load(to, from),
+                (Operand::Frame(at), from) => {
+                    let from = self.machine.register(from, first);
+                    self.machine.store(at, from);
+                }
+                _ => unreachable!("what was computed is in a register or in the frame"),
+            }
         }
     }
 }

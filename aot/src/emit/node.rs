@@ -55,6 +55,7 @@ impl<M: Machine> Emitter<M> {
             Code::Slot => self.machine.load_slot(to, node.a),
             Code::Global => self.machine.load_global(to, node.a),
             Code::Rare => self.rare(body, id, to, vector),
+            Code::GuessedMin | Code::GuessedMax => self.guessed(body, node, to),
             Code::CallOut => self.call_out(body, node, to, vector),
             Code::Lookup => {
                 let index = self.operand(body, node.a, vector);
@@ -86,6 +87,34 @@ impl<M: Machine> Emitter<M> {
         if let Place::Slot(slot) = place {
             self.machine.store(body.slots + slot as i32 * M::VECTOR, to);
         }
+    }
+
+    /// One of two operands, behind a branch.
+    fn guessed(&mut self, body: &Body<'_>, node: Node, to: u8) {
+        let [_, second] = M::SCRATCH;
+        let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, 0));
+        // The other one is in the register of the result first.
+        let (held, other, takes_a) = match a {
+            Operand::Register(a) if a == to => (b, a, false),
+            _ => (a, to, true),
+        };
+        if takes_a {
+            self.machine.load(to, b);
+        }
+        let held = self.machine.register(held, second);
+        let (a, b) = if takes_a {
+            (held, other)
+        } else {
+            (other, held)
+        };
+        let (less, than) = match node.code {
+            Code::GuessedMin => (a, b),
+            _ => (b, a),
+        };
+        let stay = self.machine.label();
+        self.machine.jump_if_less(less, than, !takes_a, stay);
+        self.machine.load(to, Operand::Register(held));
+        self.machine.bind(stay);
     }
 
     /// The usual result, and a way out of line where any lane needs another.

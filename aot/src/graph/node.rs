@@ -63,6 +63,9 @@ pub(crate) enum Code {
     Min,
     /// a > b ? a : b.
     Max,
+    /// The same by a branch, which processors guess: what follows does not wait for what is not taken. In flows.
+    GuessedMin,
+    GuessedMax,
     And,
     Or,
     Xor,

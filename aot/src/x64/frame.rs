@@ -353,6 +353,14 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         dynasm!(self.asm; .arch x64; jnz =>to);
     }
 
+    fn jump_if_less(&mut self, a: u8, b: u8, is_less: bool, to: DynamicLabel) {
+        dynasm!(self.asm; .arch x64; vucomiss Rx(b), Rx(a));
+        match is_less {
+            true => dynasm!(self.asm; .arch x64; ja =>to),
+            false => dynasm!(self.asm; .arch x64; jbe =>to),
+        }
+    }
+
     fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
         if LANES == WHOLE {
             let mask = self.register(mask, SCRATCH[1]);

@@ -1,0 +1,238 @@
+//! Loops of single points: a tree that goes back to its own beginning carries values from one turn to the next in their places, not through slots, and each turn waits for the one before it
+//! as little as it can.
+//!
+//! What is carried is computed by the tree's first nodes, which later turns pass by: they find there what the turn before put in place of it. It is stored all the same, so whoever
+//! leaves the loop has nothing to do.
+
+use crate::choice::{reorder, uses};
+use crate::compute::Computation;
+use crate::flow::{Event, Goal, Leave, Put};
+use crate::graph::{Code, Graph, Id};
+use crate::pair::Half;
+
+/// Lets a tree that begins at a place carry what it can; gives how many nodes its later turns pass by.
+pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u32 {
+    let leaves = events.iter_mut().filter_map(|event| event.turn.leave());
+    let is_back = |leave: &&mut Leave| matches!(leave.to, Goal::Place(to) if to == at);
+    let mut backs: Vec<&mut Leave> = leaves.filter(is_back).collect();
+    if backs.is_empty() {
+        return 0;
+    }
+    let uses = uses(tree);
+    let graph = &tree.graph;
+    let is_pair = graph.pairs();
+    // What a turn gives the next one, and all that it is computed from.
+    let mut leads = vec![false; graph.nodes.len()];
+    for put in backs.iter().flat_map(|leave| &leave.stores) {
+        leads[put.value as usize] = true;
+    }
+    for (id, node) in graph.nodes.iter().enumerate().rev() {
+        node.each_operand(|operand| leads[operand as usize] |= leads[id]);
+    }
+    let mut first = Vec::new();
+    for id in (0..graph.nodes.len() as Id).filter(|&id| leads[id as usize] && uses[id as usize] > 0)
+    {
+        let next = |leave: &&mut Leave| next(graph, &is_pair, &leave.stores, id);
+        let Some(values) = backs.iter().map(next).collect::<Option<Vec<Id>>>() else {
+            continue;
+        };
+        let node = graph.node(id);
+        if node.code == Code::Join {
+            // Halves that others read as well are read in each turn.
+            let halves = [node.a, node.b];
+            if halves.iter().any(|&half| uses[half as usize] > 1) {
+                continue;
+            }
+            first.extend(halves);
+        }
+        first.push(id);
+        for (leave, value) in backs.iter_mut().zip(values) {
+            leave.carried.push((id, value));
+        }
+    }
+    backs.iter_mut().for_each(|leave| leave.to = Goal::Again);
+    first.sort_unstable();
+    guess(&mut tree.graph, &is_pair, &leads, &backs);
+    let stores = tree.stores.iter_mut().map(|store| &mut store.behind);
+    for behind in stores.chain(events.iter_mut().map(|event| &mut event.behind)) {
+        // The first nodes that were behind it stand before it now.
+        *behind += (first.len() - first.partition_point(|id| id <= behind)) as Id;
+    }
+    let rest = (0..uses.len() as Id).filter(|id| first.binary_search(id).is_err());
+    let order: Vec<Id> = first.iter().copied().chain(rest).collect();
+    reorder(tree, events, &order);
+    first.len() as u32
+}
+
+/// What stands in place of a node when the turn ends that leaves so: the node reads slots, and these are written then.
+fn next(graph: &Graph, is_pair: &[bool], stores: &[Put], id: Id) -> Option<Id> {
+    let put = |slot: Id, half| {
+        let slot = graph.node(slot);
+        let mut puts = stores.iter();
+        let put = puts.find(|put| slot.code == Code::Slot && put.slot == slot.a);
+        put.filter(|put| put.half == half).map(|put| put.value)
+    };
+    let node = graph.node(id);
+    match node.code {
+        Code::Slot => put(id, Half::First).filter(|&value| !is_pair[value as usize]),
+        Code::Join => {
+            let [x, y] = [put(node.a, Half::First)?, put(node.b, Half::Second)?];
+            (x == y && is_pair[x as usize]).then_some(x)
+        }
+        _ => None,
+    }
+}
+
+/// Bounds on the way from what is carried to what takes its place are guessed: where a value is kept within a constant, it is not waited for.
+fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], backs: &[&mut Leave]) {
+    let mut waits = vec![false; graph.nodes.len()];
+    for &(id, _) in backs.iter().flat_map(|leave| &leave.carried) {
+        waits[id as usize] = true;
+    }
+    for id in 0..graph.nodes.len() {
+        let node = graph.nodes[id];
+        node.each_operand(|operand| waits[id] |= waits[operand as usize]);
+        let guessed = match node.code {
+            Code::Min => Code::GuessedMin,
+            Code::Max => Code::GuessedMax,
+            _ => continue,
+        };
+        let is_constant = |operand: Id| graph.node(operand).code == Code::Const;
+        let is_bound = is_constant(node.a) != is_constant(node.b);
+        if is_bound && waits[id] && leads[id] && !is_pair[id] {
+            graph.nodes[id].code = guessed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::{Lineage, Store, To};
+    use crate::flow::Turn;
+    use crate::graph::Node;
+
+    /// The place where the tree begins.
+    const AT: u32 = 7;
+
+    /// What is carried, as codes and numbers of the nodes that are put in place of others, and which nodes are bounds that are guessed; given nodes, and what each of the
+    /// leaves for another turn puts.
+    fn carried(nodes: &[Node], backs: &[&[(u32, Id, Half)]]) -> (Vec<(Node, Id)>, Vec<Id>) {
+        let behind = nodes.len() as Id - 1;
+        let mut stores = Vec::new();
+        let mut events = Vec::new();
+        for back in backs {
+            let puts = back
+                .iter()
+                .map(|&(slot, value, half)| Put { slot, value, half });
+            let leave = Leave {
+                stores: puts.collect(),
+                ..Leave::to(Goal::Place(AT))
+            };
+            let to = To::Test;
+            stores.extend(
+                back.iter()
+                    .map(|&(_, value, _)| Store { behind, to, value }),
+            );
+            events.push(Event {
+                behind,
+                turn: Turn::Go(leave),
+                position: 0,
+            });
+        }
+        let mut lineage = Lineage::default();
+        lineage.begin(0, 0);
+        let mut tree = Computation {
+            graph: Graph::of(nodes.to_vec(), &Graph::default()),
+            stores,
+            lineage,
+        };
+        let first = carry(&mut tree, &mut events, AT) as usize;
+        let graph = &tree.graph;
+        let leaves = events.iter_mut().filter_map(|event| event.turn.leave());
+        let mut found: Vec<Vec<(Id, Id)>> = leaves
+            .map(|leave| {
+                assert!(matches!(leave.to, Goal::Again));
+                std::mem::take(&mut leave.carried)
+            })
+            .collect();
+        // All of them carry the same, and nothing else is computed first.
+        let is_first = |&(id, _): &(Id, Id)| (id as usize) < first;
+        assert!(found.iter().flatten().all(is_first));
+        let halves = |&(id, _): &(Id, Id)| usize::from(graph.node(id).code == Code::Join) * 2;
+        for own in &found {
+            let count: usize = own.iter().map(|carried| 1 + halves(carried)).sum();
+            assert_eq!(count, first);
+        }
+        let is_guessed = |node: &Node| matches!(node.code, Code::GuessedMin | Code::GuessedMax);
+        let guessed = (0..).zip(&graph.nodes).filter(|(_, node)| is_guessed(node));
+        let guessed = guessed.map(|(id, _)| id).collect();
+        let found = found.swap_remove(0).into_iter();
+        (
+            found.map(|(id, value)| (graph.node(id), value)).collect(),
+            guessed,
+        )
+    }
+
+    fn node(code: Code, a: u32, b: u32) -> Node {
+        Node::new(code, a, b, 0)
+    }
+
+    #[test]
+    fn both_shadows_are_carried_as_one() {
+        use Half::{First, Second};
+        let mut nodes = vec![
+            node(Code::Const, 0, 0),
+            node(Code::Slot, 0, 0),
+            node(Code::Slot, 1, 0),
+            node(Code::Join, 1, 2),
+            node(Code::Mul, 3, 3),
+            node(Code::Add, 4, 4),
+        ];
+        let count = |nodes: &[Node], backs: &[&[(u32, Id, Half)]]| carried(nodes, backs).0.len();
+        let whole = [(0, 5, First), (1, 5, Second)];
+        let (both, _) = carried(&nodes, &[&whole]);
+        assert_eq!(both.len(), 1);
+        assert_eq!((both[0].0.code, both[0].1), (Code::Join, 5));
+        // Turned round, of two, of one alone, and in one of two ways back.
+        assert_eq!(count(&nodes, &[&[(0, 5, Second), (1, 5, First)]]), 0);
+        assert_eq!(count(&nodes, &[&[(0, 5, First), (1, 4, Second)]]), 0);
+        assert_eq!(count(&nodes, &[&[(0, 5, First)]]), 0);
+        assert_eq!(count(&nodes, &[&whole, &[(1, 5, Second)]]), 0);
+        assert_eq!(
+            count(&nodes, &[&whole, &[(0, 4, First), (1, 4, Second)]]),
+            1
+        );
+        // A half that somebody else reads.
+        nodes.push(node(Code::Add, 1, 1));
+        assert_eq!(
+            count(&nodes, &[&[(0, 5, First), (1, 5, Second), (2, 6, First)]]),
+            0
+        );
+    }
+
+    #[test]
+    fn bounds_that_turns_wait_for_are_guessed() {
+        use Half::First;
+        let nodes = [
+            node(Code::Const, 0, 0),
+            node(Code::Slot, 0, 0),
+            node(Code::Slot, 1, 0),
+            node(Code::Max, 0, 1),
+            node(Code::Min, 1, 0),
+            node(Code::Max, 1, 2),
+            node(Code::Min, 2, 0),
+            node(Code::Add, 3, 5),
+            node(Code::Add, 4, 6),
+            node(Code::Max, 2, 0),
+            node(Code::Add, 7, 9),
+        ];
+        // The second slot is written by nobody, so nobody waits for its bound, and what comes of the others goes nowhere.
+        let (found, guessed) = carried(&nodes, &[&[(0, 10, First)]]);
+        assert_eq!(found, [(nodes[1], 10)]);
+        assert_eq!(guessed, [3]);
+        let (found, guessed) = carried(&nodes, &[&[(0, 7, First), (1, 8, First)]]);
+        assert_eq!(found, [(nodes[1], 7), (nodes[2], 8)]);
+        assert_eq!(guessed, [3, 4, 6]);
+    }
+}
