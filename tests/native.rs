@@ -388,6 +388,8 @@ fn turns_find_what_those_before_them_left() {
             0 => format!("float v{i} = x * {i}.5;"),
             _ => format!("float v{i} = {i}.25;"),
         };
+        // With what it was before, and with what it has become.
+        let early = ["", "if (n0 > 2.5 || i > 7) break;"][lot / 3 % 2];
         let leave = ["", "if (v0 > 1.5) continue;", "if (v0 > 3.0) break;"][lot % 3];
         let text = format!(
             "shader s(out float o, out int k) {{
@@ -396,6 +398,7 @@ fn turns_find_what_those_before_them_left() {
                  {}
                  for (int i = 0; i < turns; ++i) {{
                      {}
+                     {early}
                      {}
                      k = k * 3 + i;
                      {leave}

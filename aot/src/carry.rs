@@ -9,59 +9,95 @@ use crate::compute::Computation;
 use crate::flow::{Event, Goal, Leave, Put};
 use crate::graph::{Code, Graph, Id};
 use crate::pair::Half;
+use rustc_hash::FxHashMap;
 
 /// Lets a tree that begins at a place carry what it can; gives how many nodes its later turns pass by.
 pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u32 {
-    let leaves = events.iter_mut().filter_map(|event| event.turn.leave());
-    let is_back = |leave: &&mut Leave| matches!(leave.to, Goal::Place(to) if to == at);
-    let mut backs: Vec<&mut Leave> = leaves.filter(is_back).collect();
+    let is_back = |leave: &Leave| matches!(leave.to, Goal::Place(to) if to == at);
+    let backs = leaves(events).filter(|leave| is_back(leave));
+    let backs: Vec<Vec<Put>> = backs.map(|leave| leave.stores.clone()).collect();
     if backs.is_empty() {
         return 0;
     }
-    let uses = uses(tree);
     let graph = &tree.graph;
     let is_pair = graph.pairs();
-    // What a turn gives the next one, and all that it is computed from.
-    let mut leads = vec![false; graph.nodes.len()];
-    for put in backs.iter().flat_map(|leave| &leave.stores) {
-        leads[put.value as usize] = true;
-    }
-    for (id, node) in graph.nodes.iter().enumerate().rev() {
-        node.each_operand(|operand| leads[operand as usize] |= leads[id]);
-    }
-    let mut first = Vec::new();
-    for id in (0..graph.nodes.len() as Id).filter(|&id| leads[id as usize] && uses[id as usize] > 0)
-    {
-        let next = |leave: &&mut Leave| next(graph, &is_pair, &leave.stores, id);
-        let Some(values) = backs.iter().map(next).collect::<Option<Vec<Id>>>() else {
-            continue;
-        };
+    let leads = leads(graph, &backs);
+    let carried = carried(tree, &is_pair, &leads, &backs);
+    let mut first = carried.clone();
+    let mut halves = FxHashMap::default();
+    for &id in &carried {
         let node = graph.node(id);
         if node.code == Code::Join {
-            // Halves that others read as well are read in each turn.
-            let halves = [node.a, node.b];
-            if halves.iter().any(|&half| uses[half as usize] > 1) {
-                continue;
-            }
-            first.extend(halves);
-        }
-        first.push(id);
-        for (leave, value) in backs.iter_mut().zip(values) {
-            leave.carried.push((id, value));
+            first.extend([node.a, node.b]);
+            halves.extend([(node.a, (id, Half::First)), (node.b, (id, Half::Second))]);
         }
     }
-    backs.iter_mut().for_each(|leave| leave.to = Goal::Again);
     first.sort_unstable();
-    guess(&mut tree.graph, &is_pair, &leads, &backs);
+    for leave in leaves(events) {
+        if is_back(leave) {
+            let next = |&id| Some((id, next(graph, &is_pair, &leave.stores, id)?));
+            leave.carried = carried.iter().filter_map(next).collect();
+            leave.to = Goal::Again;
+        }
+        // Later turns find a half where both are.
+        for put in &mut leave.stores {
+            if let Some(&(both, half)) = halves.get(&put.value) {
+                (put.value, put.half) = (both, half);
+            }
+        }
+    }
+    for store in &mut tree.stores {
+        if let Some(&(both, _)) = halves.get(&store.value) {
+            store.value = both;
+        }
+    }
+    guess(&mut tree.graph, &is_pair, &leads, &carried);
     let stores = tree.stores.iter_mut().map(|store| &mut store.behind);
     for behind in stores.chain(events.iter_mut().map(|event| &mut event.behind)) {
         // The first nodes that were behind it stand before it now.
         *behind += (first.len() - first.partition_point(|id| id <= behind)) as Id;
     }
-    let rest = (0..uses.len() as Id).filter(|id| first.binary_search(id).is_err());
+    let rest = (0..is_pair.len() as Id).filter(|id| first.binary_search(id).is_err());
     let order: Vec<Id> = first.iter().copied().chain(rest).collect();
     reorder(tree, events, &order);
     first.len() as u32
+}
+
+/// How control leaves, each time that it may.
+fn leaves(events: &mut [Event]) -> impl Iterator<Item = &mut Leave> {
+    events.iter_mut().filter_map(|event| event.turn.leave())
+}
+
+/// Which nodes are what a turn gives the next one, or what that is computed from.
+fn leads(graph: &Graph, backs: &[Vec<Put>]) -> Vec<bool> {
+    let mut leads = vec![false; graph.nodes.len()];
+    for put in backs.iter().flatten() {
+        leads[put.value as usize] = true;
+    }
+    for (id, node) in graph.nodes.iter().enumerate().rev() {
+        node.each_operand(|operand| leads[operand as usize] |= leads[id]);
+    }
+    leads
+}
+
+/// The nodes that are carried, in order.
+fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Vec<Put>]) -> Vec<Id> {
+    let graph = &tree.graph;
+    // How many nodes want each.
+    let mut wanted = uses(tree);
+    for store in &tree.stores {
+        wanted[store.value as usize] -= 1;
+    }
+    let is_given = |id| backs.iter().flatten().any(|put| put.value == id);
+    let is_carried = |&id: &Id| {
+        let node = graph.node(id);
+        // Halves are nowhere but with one another.
+        let stands_alone = |half: Id| wanted[half as usize] > 1 || is_given(half);
+        let is_whole = node.code != Code::Join || ![node.a, node.b].into_iter().any(stands_alone);
+        let next = |stores: &Vec<Put>| next(graph, is_pair, stores, id).is_some();
+        leads[id as usize] && is_whole && backs.iter().all(next)
+    };
+    (0..graph.nodes.len() as Id).filter(is_carried).collect()
 }
 
 /// What stands in place of a node when the turn ends that leaves so: the node reads slots, and these are written then.
@@ -84,9 +120,9 @@ fn next(graph: &Graph, is_pair: &[bool], stores: &[Put], id: Id) -> Option<Id> {
 }
 
 /// Bounds on the way from what is carried to what takes its place are guessed: where a value is kept within a constant, it is not waited for.
-fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], backs: &[&mut Leave]) {
+fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[Id]) {
     let mut waits = vec![false; graph.nodes.len()];
-    for &(id, _) in backs.iter().flat_map(|leave| &leave.carried) {
+    for &id in carried {
         waits[id as usize] = true;
     }
     for id in 0..graph.nodes.len() {
@@ -149,8 +185,7 @@ mod tests {
         };
         let first = carry(&mut tree, &mut events, AT) as usize;
         let graph = &tree.graph;
-        let leaves = events.iter_mut().filter_map(|event| event.turn.leave());
-        let mut found: Vec<Vec<(Id, Id)>> = leaves
+        let mut found: Vec<Vec<(Id, Id)>> = leaves(&mut events)
             .map(|leave| {
                 assert!(matches!(leave.to, Goal::Again));
                 std::mem::take(&mut leave.carried)
