@@ -38,21 +38,22 @@ impl Chains {
 /// Agner Fog's instruction tables, but that what is loaded is there in time.
 // By itself it is a look into a table; within a loop it became a jump by the code, which is foreseen wrongly too often.
 #[inline(never)]
-fn cycles(code: Code) -> u32 {
+pub(crate) fn cycles(code: Code) -> u32 {
     use Code::*;
     match code {
         Const | Plane | Cell | Slot | Global | Param | Active => 0,
         Div => 11,
         Sqrt => 15,
         Add | Sub | Mul | MulAdd | NegMulAdd | MulSub | NegMulSub | RoundEven | RoundDown
-        | RoundUp | RoundToZero | Truncate | ToI32 | ToU32 | FromI32 | IMul | MulWide => 4,
+        | RoundUp | RoundToZero | Truncate | ToI32 | ToU32 | FromI32 | IMul | IMulEach
+        | MulWide => 4,
         Lookup => 20,
         CallOut => 100,
         // Taken by nobody.
         Rare => 0,
         Lt | Le | Eq | Min | Max | GuessedMin | GuessedMax | And | Or | Xor | AndNot | Select
         | IAdd | ISub | Shl | Shr | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax
-        | ShrWide | ShlWide | Join | Upper => 1,
+        | ShrWide | ShlWide | Join | Halves | Interleave | Upper | Broadcast => 1,
     }
 }
 

@@ -3,7 +3,7 @@
 //! of points hardly anything would be skipped.
 
 use crate::compute::{Computation, Lineage};
-use crate::flow::{Event, Goal, Leave, Turn};
+use crate::flow::{Event, Goal, Leave, Turn, rename};
 use crate::graph::{Code, Graph, Id};
 
 /// Nodes of an arm from which on a branch is worth it. They wait for one another mostly, four cycles each; a branch that is foreseen wrongly costs about 20.
@@ -240,29 +240,9 @@ pub(crate) fn reorder(tree: &mut Computation, events: &mut [Event], order: &[Id]
     for (name, &id) in (0..).zip(order) {
         names[id as usize] = name;
     }
-    let name = |id: &mut Id| *id = names[*id as usize];
-    let graph = &mut tree.graph;
-    let nodes = order.iter().map(|&id| graph.node(id));
-    graph.nodes = nodes
-        .map(|node| node.renamed(|id| names[id as usize]))
-        .collect();
-    graph.inputs.iter_mut().for_each(name);
-    tree.stores
-        .iter_mut()
-        .for_each(|store| name(&mut store.value));
-    for event in events {
-        if let Turn::Branch { mask, .. } = &mut event.turn {
-            name(mask);
-        }
-        if let Some(leave) = event.turn.leave() {
-            (leave.stores.iter_mut()).for_each(|put| name(&mut put.value));
-            for (node, value) in &mut leave.carried {
-                name(node);
-                name(value);
-            }
-        }
-    }
-    tree.lineage = tree.lineage.reordered(order);
+    let nodes = order.iter().map(|&id| tree.graph.node(id));
+    let nodes = nodes.map(|node| node.renamed(|id| names[id as usize]));
+    rename(tree, events, nodes.collect(), &names, order);
 }
 
 #[cfg(test)]

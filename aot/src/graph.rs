@@ -337,7 +337,7 @@ impl Graph {
             FromI32 => float(a.i32_to_float()),
             IAdd => a.plus(b),
             ISub => a.minus(b),
-            IMul => a.times(b),
+            IMul | IMulEach => a.times(b),
             Shl => Word::shl(a, b),
             Shr => Word::shr(a, b),
             Sar => Word::sar(a, b),
@@ -354,7 +354,9 @@ impl Graph {
             ToU32 => x.to_u32(),
             // Lanes are alike, so pairs of them are as well.
             Const | Plane | Cell | Slot | Global | Param | Active | MulWide | ShrWide | ShlWide
-            | Lookup | Join | Upper | CallOut | Rare => return None,
+            | Lookup | Join | Halves | Interleave | Upper | Broadcast | CallOut | Rare => {
+                return None;
+            }
         })
     }
 

@@ -28,6 +28,7 @@ mod memory;
 mod object;
 mod pair;
 mod seen;
+mod superword;
 mod symbols;
 mod target;
 mod template;

@@ -76,9 +76,9 @@ impl Graph {
     pub(crate) fn pairs(&self) -> Vec<bool> {
         let mut pairs = vec![false; self.nodes.len()];
         for (id, node) in self.nodes.iter().enumerate() {
-            let mut is_pair = node.code == Code::Join;
+            let mut is_pair = matches!(node.code, Code::Join | Code::Halves | Code::Interleave);
             node.each_operand(|operand| is_pair |= pairs[operand as usize]);
-            pairs[id] = is_pair && node.code != Code::Upper;
+            pairs[id] = is_pair && !matches!(node.code, Code::Upper | Code::Broadcast);
         }
         pairs
     }

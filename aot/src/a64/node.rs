@@ -33,6 +33,7 @@ impl A64 {
             Code::Upper => {
                 dynasm!(asm; .arch aarch64; zip2 V(to).D2, V(a).D2, V(a).D2);
             }
+            Code::Broadcast => dynasm!(asm; .arch aarch64; dup V(to).S4, V(a).S[number]),
             Code::ShlWide => dynasm!(asm; .arch aarch64; shl V(to).D2, V(a).D2, 32),
             _ => unreachable!(
                 "the others have no such number of operands, or are for other machines"
@@ -83,6 +84,8 @@ impl A64 {
             Sub => fsub a b S4;
             Mul => fmul a b S4;
             Join => zip1 a b D2;
+            Halves => zip1 a b D2;
+            Interleave => zip1 a b S4;
             Div => fdiv a b S4;
             Lt => fcmgt b a S4;
             Le => fcmge b a S4;
@@ -94,6 +97,7 @@ impl A64 {
             IAdd => add a b S4;
             ISub => sub a b S4;
             IMul => mul a b S4;
+            IMulEach => mul a b S4;
             Shl => ushl a b S4;
             ILt => cmgt b a S4;
             IEq => cmeq a b S4;

@@ -48,6 +48,8 @@ pub(crate) enum Code {
     Lookup,
     /// The second half, twice. In flows.
     Upper,
+    /// Lane `b`, in each lane. In flows.
+    Broadcast,
 
     // Of two.
     /// Of floats.
@@ -75,6 +77,8 @@ pub(crate) enum Code {
     IAdd,
     ISub,
     IMul,
+    /// The same where each lane counts. In flows.
+    IMulEach,
     /// By `b` < 32 of each lane.
     Shl,
     Shr,
@@ -88,6 +92,10 @@ pub(crate) enum Code {
     MulWide,
     /// The first half of a, and that of b behind it. In flows.
     Join,
+    /// The first lane of a twice, and that of b behind it. In flows.
+    Halves,
+    /// The first lanes of a and b, then the second ones. In flows.
+    Interleave,
     /// Call-out `c` of a and b.
     CallOut,
     /// The result of rare way `c` where mask a is what takes it, else b.
@@ -119,7 +127,7 @@ impl Code {
     /// How many of `a`, `b`, `c` are nodes. That is asked of each node again and again, and nobody foresees the answer: so no branch is taken for it.
     #[inline]
     pub(crate) fn operands(self) -> usize {
-        let lasts = [Code::Active, Code::Upper, Code::Rare];
+        let lasts = [Code::Active, Code::Broadcast, Code::Rare];
         lasts.map(|last| usize::from(self > last)).iter().sum()
     }
 

@@ -66,6 +66,12 @@ impl<const LANES: usize> Vectors<LANES> {
                 let a = self.register(a, first);
                 return self.of_three(vex::UPPER, to, a, Operand::Register(a));
             }
+            Code::Broadcast => {
+                let a = self.register(a, first);
+                // Two bits for each lane.
+                let each = vex::SHUFFLE.with(by * 0b01010101);
+                return self.of_three(each, to, a, Operand::Register(a));
+            }
             _ => unreachable!("the others have no such number of operands"),
         };
         let a = self.register(a, first);
@@ -101,7 +107,7 @@ impl<const LANES: usize> Vectors<LANES> {
             Code::ISub => vex::I_SUB,
             // Where the first lane of each half alone counts, products of twice the width take half the time, and the lanes behind may be anything.
             Code::IMul if LANES != WHOLE => vex::MUL_WIDE,
-            Code::IMul => vex::I_MUL,
+            Code::IMul | Code::IMulEach => vex::I_MUL,
             Code::Shl => vex::SHL,
             Code::Shr => vex::SHR,
             Code::Sar => vex::SAR,
@@ -111,6 +117,8 @@ impl<const LANES: usize> Vectors<LANES> {
             Code::IMax => vex::I_MAX,
             Code::MulWide => vex::MUL_WIDE,
             Code::Join => vex::JOIN,
+            Code::Halves => vex::SHUFFLE.with(0),
+            Code::Interleave => vex::INTERLEAVE,
             _ => unreachable!("the others have no such number of operands"),
         };
         let (a, b) = if is_turned { (b, a) } else { (a, b) };

@@ -1,0 +1,289 @@
+//! Which nodes become superwords.
+
+use super::{LANES, is_each, operands};
+use crate::graph::{Code, Graph, Id, Node};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::cmp::Reverse;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+/// Instructions that the superwords made from four nodes have to save: fewer do not make up for what shuffles take in time.
+const MIN_GAIN: i32 = 8;
+
+/// How many operands deep superwords follow one another, at most.
+const MAX_DEPTH: usize = 256;
+
+/// Operands to this depth are what nodes look alike by.
+const LOOK: usize = 2;
+
+/// The number beside a node's operands.
+fn number(node: Node) -> u32 {
+    match node.code.operands() {
+        1 => node.b,
+        _ => 0,
+    }
+}
+
+/// Where the lanes of an operand come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    /// All from one node.
+    One(Id),
+    /// From a superword.
+    Superword(usize),
+    /// Each from its own.
+    Each([Id; LANES]),
+}
+
+/// Four nodes of one code.
+#[derive(Debug)]
+pub(super) struct Superword {
+    pub(super) members: [Id; LANES],
+    pub(super) operands: Vec<Source>,
+}
+
+/// The superwords of some nodes.
+pub(super) struct Superwords<'g> {
+    graph: &'g Graph,
+    pub(super) nodes: Range<Id>,
+    pub(super) uses: &'g [u32],
+    pairs: &'g [bool],
+    /// Which nodes each one needs, of these: bits, so many words for each.
+    needs: Vec<u64>,
+    words: usize,
+    pub(super) all: Vec<Superword>,
+    /// The superword and lane of each of these nodes, if it is in one.
+    places: Vec<Option<(usize, u32)>>,
+    /// How often each of these nodes is wanted as a lane; all 0 while nobody counts.
+    as_lanes: Vec<u32>,
+}
+
+impl<'g> Superwords<'g> {
+    /// None yet.
+    pub(super) fn new(
+        graph: &'g Graph,
+        nodes: Range<Id>,
+        uses: &'g [u32],
+        pairs: &'g [bool],
+    ) -> Superwords<'g> {
+        Superwords {
+            graph,
+            uses,
+            pairs,
+            needs: Vec::new(),
+            words: nodes.len().div_ceil(64),
+            all: Vec::new(),
+            places: vec![None; nodes.len()],
+            as_lanes: vec![0; nodes.len()],
+            nodes,
+        }
+    }
+
+    pub(super) fn search(&mut self) {
+        let mut alike: FxHashMap<u64, Vec<Id>> = FxHashMap::default();
+        for id in self.nodes.clone().filter(|&id| self.may_join(id)) {
+            let look = self.look(id, LOOK);
+            alike.entry(look).or_default().push(id);
+        }
+        let fours = |nodes: &Vec<Id>| nodes.as_chunks::<LANES>().0.to_vec();
+        let mut fours: Vec<[Id; LANES]> = alike.values().flat_map(fours).collect();
+        if fours.is_empty() {
+            return;
+        }
+        self.find_needs();
+        // What was a part of something larger is not tried by itself.
+        let mut parts = FxHashSet::default();
+        let mut tries = Vec::new();
+        fours.sort_unstable_by(|a, b| b.cmp(a));
+        for four in fours {
+            if !parts.contains(&four) {
+                tries.push((self.try_superword(four), four));
+                parts.extend(self.all.iter().map(|superword| superword.members));
+                self.undo(0);
+            }
+        }
+        // Those that save most come first, and of them the first ones.
+        tries.sort_unstable_by_key(|&(gain, four)| (Reverse(gain), four));
+        for (_, four) in tries {
+            let first = self.all.len();
+            if self.try_superword(four) < MIN_GAIN {
+                self.undo(first);
+            }
+        }
+    }
+
+    /// The superword and lane of a node, if it is in one.
+    pub(super) fn place(&self, id: Id) -> Option<(usize, u32)> {
+        let index = id.checked_sub(self.nodes.start)?;
+        *self.places.get(index as usize)?
+    }
+
+    /// Where a node of these stands among them.
+    fn index(&self, id: Id) -> usize {
+        (id - self.nodes.start) as usize
+    }
+
+    /// Whether a node may be in a superword.
+    fn may_join(&self, id: Id) -> bool {
+        let is_wanted = self.uses[id as usize] > 0;
+        is_wanted && is_each(self.graph.node(id).code) && !self.pairs[id as usize]
+    }
+
+    /// What a node and its operands look like, to a depth.
+    fn look(&self, id: Id, depth: usize) -> u64 {
+        let node = self.graph.node(id);
+        let mut hasher = FxHasher::default();
+        (node.code as u8, number(node)).hash(&mut hasher);
+        if node.code == Code::Const {
+            node.a.hash(&mut hasher);
+        } else if depth > 0 && is_each(node.code) {
+            operands(node).for_each(|operand| self.look(operand, depth - 1).hash(&mut hasher));
+        }
+        hasher.finish()
+    }
+
+    /// Finds out which nodes each one needs.
+    fn find_needs(&mut self) {
+        let words = self.words;
+        self.needs = vec![0; words * self.nodes.len()];
+        for (index, id) in self.nodes.clone().enumerate() {
+            let (before, own) = self.needs.split_at_mut(index * words);
+            self.graph.each_operand(self.graph.node(id), |operand| {
+                let Some(operand) = operand.checked_sub(self.nodes.start) else {
+                    return;
+                };
+                let operand = operand as usize;
+                own[operand / 64] |= 1 << (operand % 64);
+                let needed = &before[operand * words..][..words];
+                own.iter_mut()
+                    .zip(needed)
+                    .for_each(|(own, needed)| *own |= needed);
+            });
+        }
+    }
+
+    /// Whether one of these nodes needs another one.
+    fn needs(&self, id: Id, other: Id) -> bool {
+        let [id, other] = [id, other].map(|id| self.index(id));
+        self.needs[id * self.words + other / 64] >> (other % 64) & 1 == 1
+    }
+
+    /// Makes a superword of four nodes, and of what they need; says what that saves.
+    fn try_superword(&mut self, members: [Id; LANES]) -> i32 {
+        let first = self.all.len();
+        self.source(members, 0);
+        self.gain(first)
+    }
+
+    /// Takes superwords away again, from one on.
+    fn undo(&mut self, first: usize) {
+        for superword in self.all.drain(first..) {
+            for member in superword.members {
+                self.places[(member - self.nodes.start) as usize] = None;
+            }
+        }
+    }
+
+    /// Where four lanes come from: a superword, if they can be one.
+    fn source(&mut self, ids: [Id; LANES], depth: usize) -> Source {
+        if ids.iter().all(|&id| id == ids[0]) {
+            return Source::One(ids[0]);
+        }
+        if let Some((superword, _)) = self.place(ids[0])
+            && self.all[superword].members == ids
+        {
+            return Source::Superword(superword);
+        }
+        if depth == MAX_DEPTH || !self.can_be_superword(ids) {
+            return Source::Each(ids);
+        }
+        let superword = self.all.len();
+        self.all.push(Superword {
+            members: ids,
+            operands: Vec::new(),
+        });
+        for (id, lane) in ids.into_iter().zip(0..) {
+            let index = self.index(id);
+            self.places[index] = Some((superword, lane));
+        }
+        let operands = self.columns(ids).map(|ids| self.source(ids, depth + 1));
+        self.all[superword].operands = operands.collect();
+        Source::Superword(superword)
+    }
+
+    /// Whether nodes are of one kind, in no superword, and none of them needs another one.
+    fn can_be_superword(&self, ids: [Id; LANES]) -> bool {
+        let kind = |id: Id| {
+            let node = self.graph.node(id);
+            (node.code, number(node))
+        };
+        let may_join = |&id: &Id| {
+            self.nodes.contains(&id)
+                && kind(id) == kind(ids[0])
+                && self.may_join(id)
+                && self.place(id).is_none()
+        };
+        let mut others = ids.iter().enumerate();
+        ids.iter().all(may_join)
+            && others.all(|(i, &id)| {
+                let others = ids[..i].iter().chain(&ids[i + 1..]);
+                others
+                    .copied()
+                    .all(|other| id != other && !self.needs(id, other))
+            })
+    }
+
+    /// The operands of nodes, first, second, third. Those that may change places stand so that they are like those of the first node.
+    fn columns(&self, ids: [Id; LANES]) -> impl Iterator<Item = [Id; LANES]> + use<> {
+        let mut nodes = ids.map(|id| self.graph.node(id));
+        let [first, others @ ..] = &mut nodes;
+        if first.code.commutes() {
+            let code = |id: Id| self.graph.node(id).code;
+            for node in others {
+                if code(node.a) != code(first.a) && code(node.b) == code(first.a) {
+                    (node.a, node.b) = (node.b, node.a);
+                }
+            }
+        }
+        let count = nodes[0].code.operands();
+        let columns = [nodes.map(|n| n.a), nodes.map(|n| n.b), nodes.map(|n| n.c)];
+        columns.into_iter().take(count)
+    }
+
+    /// The instructions that superwords from one on save.
+    fn gain(&mut self, first: usize) -> i32 {
+        let mut gain = 0;
+        for superword in &self.all[first..] {
+            gain += LANES as i32 - 1;
+            for source in &superword.operands {
+                gain -= match *source {
+                    Source::Superword(_) => 0,
+                    Source::One(id) if self.graph.node(id).code == Code::Const => 0,
+                    Source::One(_) => 1,
+                    Source::Each([a, b, c, d]) if a == b && c == d => 1,
+                    Source::Each([a, b, c, d]) if a == c && b == d => 2,
+                    Source::Each(_) => 3,
+                }
+            }
+        }
+        gain - self.taken_out(first).len() as i32
+    }
+
+    /// Which members of superwords from one on somebody wants outside of them.
+    pub(super) fn taken_out(&mut self, first: usize) -> Vec<Id> {
+        let superwords = &self.all[first..];
+        let sources = superwords.iter().flat_map(|superword| &superword.operands);
+        let as_lanes = sources.filter_map(|source| match *source {
+            Source::Superword(other) => Some(self.all[other].members),
+            Source::One(_) | Source::Each(_) => None,
+        });
+        for id in as_lanes.flatten() {
+            self.as_lanes[(id - self.nodes.start) as usize] += 1;
+        }
+        let members = superwords.iter().flat_map(|superword| superword.members);
+        let is_wanted = |&id: &Id| self.uses[id as usize] > self.as_lanes[self.index(id)];
+        let taken_out = members.filter(is_wanted).collect();
+        self.as_lanes.fill(0);
+        taken_out
+    }
+}

@@ -1,0 +1,289 @@
+//! Superwords against the nodes that they were made of.
+
+use super::*;
+use crate::compute::{Lineage, Store, To};
+use crate::flow::Turn;
+
+const SLOTS: u32 = 8;
+/// Nodes that all copies read.
+const SHARED: usize = 6;
+
+/// Numbers by lot.
+struct Lot(u64);
+
+impl Lot {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Lanes as x86-64 has them: of what is computed for a point the first of each half are known, and the others are anything.
+fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; LANES]> {
+    let mut values: Vec<[u32; LANES]> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let of = |id: Id| values[id as usize];
+        let each = |f: &dyn Fn(u32, u32) -> u32| {
+            let (a, b) = (of(node.a), of(node.b));
+            std::array::from_fn(|lane| f(a[lane], b[lane]))
+        };
+        let float = f32::from_bits;
+        values.push(match node.code {
+            Code::Const => [node.a; LANES],
+            Code::Slot => {
+                let word = slots[node.a as usize];
+                [word, 0x7fa5_a5a5, word, 0x5a5a_5a5a]
+            }
+            Code::Global => [slots[node.a as usize]; LANES],
+            Code::Add => each(&|a, b| (float(a) + float(b)).to_bits()),
+            Code::Sub => each(&|a, b| (float(a) - float(b)).to_bits()),
+            Code::Lt => each(&|a, b| if float(a) < float(b) { u32::MAX } else { 0 }),
+            Code::Xor => each(&|a, b| a ^ b),
+            Code::IAdd => each(&u32::wrapping_add),
+            Code::IMulEach => each(&u32::wrapping_mul),
+            Code::IMul => {
+                let [x, _, y, _] = each(&u32::wrapping_mul);
+                [x, !x, y, !y]
+            }
+            Code::ShrBy => each(&|a, _| a >> node.b),
+            Code::Select => {
+                let (mask, a, b) = (of(node.a), of(node.b), of(node.c));
+                std::array::from_fn(|lane| if mask[lane] == 0 { b[lane] } else { a[lane] })
+            }
+            Code::Broadcast => [of(node.a)[node.b as usize]; LANES],
+            Code::Halves => [of(node.a)[0], of(node.a)[0], of(node.b)[0], of(node.b)[0]],
+            Code::Interleave => [of(node.a)[0], of(node.b)[0], of(node.a)[1], of(node.b)[1]],
+            Code::Join => [of(node.a)[0], of(node.a)[1], of(node.b)[0], of(node.b)[1]],
+            _ => unreachable!("no other nodes are here"),
+        });
+    }
+    values
+}
+
+/// Copies of one piece of code, of operands of their own; now and then one reads what another one computed.
+fn copies(lot: &mut Lot, nodes: &mut Vec<Node>, count: usize) -> Vec<Id> {
+    const CODES: [Code; 8] = [
+        Code::Add,
+        Code::Sub,
+        Code::Xor,
+        Code::IAdd,
+        Code::IMul,
+        Code::ShrBy,
+        Code::Lt,
+        Code::Select,
+    ];
+    let length = 6 + lot.below(20);
+    // For each node its code and where its operands are: so many nodes before it, among those that all read, or among a few that each copy reads.
+    let mut piece = Vec::new();
+    for _ in 0..length {
+        piece.push((
+            CODES[lot.below(CODES.len())],
+            [(); 3].map(|()| lot.below(12)),
+        ));
+    }
+    let mut last = Vec::new();
+    let mut others: Vec<Id> = Vec::new();
+    for _ in 0..count {
+        let read = [(); 6].map(|()| (SHARED + lot.below(SLOTS as usize)) as Id);
+        let start = nodes.len();
+        for (at, &(code, from)) in piece.iter().enumerate() {
+            let mut operand = |i: usize| match from[i] {
+                _ if lot.below(150) == 0 && !others.is_empty() => others[lot.below(others.len())],
+                far @ 0..6 if far < at => (start + at - 1 - far) as Id,
+                shared @ 8.. => shared as Id - 8,
+                near => read[near % 6],
+            };
+            let [a, b, c] = [0, 1, 2].map(&mut operand);
+            nodes.push(match code {
+                Code::ShrBy => Node::new(code, a, 3 + u32::from(lot.below(20) == 0), 0),
+                Code::Select => Node::new(code, a, b, c),
+                _ => Node::new(code, a, b, 0),
+            });
+            others.push(nodes.len() as Id - 1);
+        }
+        last.extend(nodes.len() as Id - 3..nodes.len() as Id);
+    }
+    last
+}
+
+#[test]
+fn lanes_hold_what_nodes_did_and_others_find_it() {
+    let mut lot = Lot(3);
+    let (mut made, mut saved, mut kept) = (0, 0, 0);
+    for _ in 0..4000 {
+        let [one, two] = [0x3f80_0000, 0x9e37_79b9].map(|bits| Node::new(Code::Const, bits, 0, 0));
+        let global = Node::new(Code::Global, 0, 0, 0);
+        let computed = [Code::IMul, Code::Add].map(|code| Node::new(code, 2, 1, 0));
+        let mut nodes = vec![one, two, global, computed[0], computed[1]];
+        nodes.push(Node::new(Code::IAdd, 3, 2, 0));
+        assert_eq!(nodes.len(), SHARED);
+        nodes.extend((0..SLOTS).map(|slot| Node::new(Code::Slot, slot, 0, 0)));
+        let (mut stores, mut events) = (Vec::new(), Vec::new());
+        for part in 0..2 {
+            let count = 4 + lot.below(28);
+            let mut values = copies(&mut lot, &mut nodes, count);
+            values.push(lot.below(nodes.len()) as Id);
+            let behind = nodes.len() as Id - 1;
+            stores.extend(values.into_iter().map(|value| Store {
+                behind,
+                to: To::Word(0),
+                value,
+            }));
+            events.push(Event {
+                behind,
+                turn: Turn::Come(part),
+                position: part,
+            });
+        }
+        let mut lineage = Lineage::default();
+        (0..nodes.len() as Id).for_each(|id| lineage.begin(id, 100 + id));
+        let mut tree = Computation {
+            graph: Graph::of(nodes.clone(), &Graph::default()),
+            stores: stores.clone(),
+            lineage,
+        };
+        pack(&mut tree, &mut events);
+        let slots: Vec<u32> = (0..SLOTS)
+            .map(|_| (lot.below(1 << 31) as u32) << 1)
+            .collect();
+        let (before, after) = (run(&nodes, &slots), run(&tree.graph.nodes, &slots));
+        for (old, new) in stores.iter().zip(&tree.stores) {
+            assert!(new.value <= new.behind, "it is computed where it is stored");
+            let (old, new) = (before[old.value as usize], after[new.value as usize]);
+            let is_nan = |word: u32| f32::from_bits(word).is_nan();
+            let same = |lane: usize| old[0] == new[lane] || is_nan(old[0]) && is_nan(new[lane]);
+            assert!(same(0) && same(2), "{old:x?} {new:x?} {nodes:?} {tree:?}");
+        }
+        let has = |code| tree.graph.nodes.iter().any(|node| node.code == code);
+        if !has(Code::Broadcast) {
+            kept += 1;
+            continue;
+        }
+        made += 1;
+        let all = 0..nodes.len() as Id;
+        let tree_uses = uses(&tree);
+        saved +=
+            nodes.len() - wanted(&tree.graph, &tree_uses, 0..tree.graph.nodes.len() as Id).count();
+        // Nodes come from where they came from, and their operands stand before them.
+        for (id, node) in (0..).zip(&tree.graph.nodes) {
+            assert!(operands(*node).all(|operand| operand < id));
+            assert!(all.contains(&(tree.lineage.of(id) - 100)));
+        }
+    }
+    println!("{made} trees with superwords, {kept} without; {saved} nodes fewer");
+    assert!(made > 600 && kept > 600, "{made} and {kept}");
+}
+
+/// Sums of eight of these each.
+fn sums(nodes: &mut Vec<Node>, code: Code, of: [Id; 8]) -> Id {
+    let mut level = of.to_vec();
+    while level.len() > 1 {
+        let pairs = level.as_chunks::<2>().0.iter();
+        let next = pairs.map(|&[a, b]| {
+            nodes.push(Node::new(code, a, b, 0));
+            nodes.len() as Id - 1
+        });
+        level = next.collect();
+    }
+    level[0]
+}
+
+#[test]
+fn what_needs_itself_through_others_is_left_alone() {
+    for is_tangled in [false, true] {
+        let mut nodes: Vec<Node> = (0..SLOTS)
+            .map(|slot| Node::new(Code::Slot, slot, 0, 0))
+            .collect();
+        nodes.extend((0..4).map(|bits| Node::new(Code::Const, bits, 0, 0)));
+        let slots: [Id; 8] = std::array::from_fn(|i| i as Id + 4);
+        let mut values = Vec::new();
+        // The first needs its fellow of the other kind; so does, the other way round, the second.
+        for copy in 0..4 {
+            let codes = [Code::IAdd, Code::Xor];
+            let [one, other] = if is_tangled && copy == 1 {
+                [codes[1], codes[0]]
+            } else {
+                codes
+            };
+            let inner = sums(&mut nodes, one, slots);
+            let of = std::array::from_fn(|i| if i == 0 { inner } else { slots[i] });
+            values.extend([inner, sums(&mut nodes, other, of)]);
+        }
+        let behind = nodes.len() as Id - 1;
+        let mut tree = tree(nodes, &values, behind);
+        pack(&mut tree, &mut []);
+        let mut nodes = tree.graph.nodes.iter();
+        let has_lanes = nodes.any(|node| node.code == Code::Broadcast);
+        assert_eq!(has_lanes, !is_tangled, "{:?}", tree.graph);
+        let mut stores = tree.stores.iter();
+        assert!(stores.all(|store| store.value <= store.behind));
+    }
+}
+
+fn tree(nodes: Vec<Node>, stored: &[Id], behind: Id) -> Computation {
+    let mut lineage = Lineage::default();
+    lineage.begin(0, 0);
+    let stores = stored.iter().map(|&value| Store {
+        behind,
+        to: To::Word(0),
+        value,
+    });
+    Computation {
+        graph: Graph::of(nodes, &Graph::default()),
+        stores: stores.collect(),
+        lineage,
+    }
+}
+
+#[test]
+fn what_waits_for_its_longest_chain_is_left_alone() {
+    // Four chains; each node takes four cycles, in which there is one of each chain.
+    let mut nodes: Vec<Node> = (0..4)
+        .map(|slot| Node::new(Code::Slot, slot, 0, 0))
+        .collect();
+    for at in 4..404 {
+        nodes.push(Node::new(Code::Add, at - 4, at - 4, 0));
+    }
+    let mut tree = tree(nodes, &[400, 401, 402, 403], 403);
+    let before = tree.graph.nodes.clone();
+    pack(&mut tree, &mut []);
+    assert_eq!(tree.graph.nodes, before);
+}
+
+/// Chains of so many nodes each, side by side.
+fn chains(count: Id, length: Id) -> (Vec<Node>, Vec<Id>) {
+    let mut nodes: Vec<Node> = (0..count)
+        .map(|chain| Node::new(Code::Slot, chain % SLOTS, 0, 0))
+        .collect();
+    nodes.push(Node::new(Code::Const, 0x9e37_79b9, 0, 0));
+    let mut last: Vec<Id> = (0..count).collect();
+    for turn in 0..length {
+        for last in &mut last {
+            let code = [Code::Xor, Code::IAdd][turn as usize % 2];
+            nodes.push(Node::new(code, *last, count, 0));
+            *last = nodes.len() as Id - 1;
+        }
+    }
+    (nodes, last)
+}
+
+#[test]
+fn however_deep_or_many_they_are_values_stay() {
+    let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
+    // As many instructions as chains leave time for; deeper than superwords follow one another; more than are looked at.
+    for (count, length, is_made) in [(16, 100, true), (12, 340, true), (16, 400, false)] {
+        let (nodes, last) = chains(count, length);
+        assert_eq!(nodes.len() <= MAX_NODES, is_made);
+        let behind = nodes.len() as Id - 1;
+        let before = run(&nodes, &slots);
+        let mut tree = tree(nodes, &last, behind);
+        pack(&mut tree, &mut []);
+        let after = run(&tree.graph.nodes, &slots);
+        for (store, old) in tree.stores.iter().zip(&last) {
+            assert_eq!(after[store.value as usize][0], before[*old as usize][0]);
+        }
+        let mut nodes = tree.graph.nodes.iter();
+        let has_lanes = nodes.any(|node| node.code == Code::Broadcast);
+        assert_eq!(has_lanes, is_made, "{count} chains of {length}");
+    }
+}

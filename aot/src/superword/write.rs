@@ -1,0 +1,206 @@
+//! Nodes and superwords in an order in which each finds what it needs.
+
+use super::find::{Source, Superword, Superwords};
+use super::{LANES, WIDTH, is_each, operands, time, wanted};
+use crate::graph::{Code, Graph, Id, Node};
+use rustc_hash::FxHashMap;
+
+/// How many nodes and superwords wait for one another at once, at most.
+const MAX_WAITING: usize = 512;
+
+/// Nobody's node.
+const NONE: Id = Id::MAX;
+
+/// The nodes with superwords.
+pub(super) struct Out<'g> {
+    graph: &'g Graph,
+    pub(super) nodes: Vec<Node>,
+    /// What each node is now.
+    pub(super) names: Vec<Id>,
+    /// What each node is made for.
+    pub(super) origins: Vec<Id>,
+    /// Whether all lanes of each node are the same, whatever the machine.
+    is_full: Vec<bool>,
+}
+
+/// A superword needs itself, through others, or there is too much that superwords need one after the other.
+struct Tangled;
+
+/// How far superwords are written.
+struct Progress<'g> {
+    superwords: &'g Superwords<'g>,
+    /// The nodes of superwords, those that are begun too.
+    written: Vec<Option<Id>>,
+    is_begun: Vec<bool>,
+    /// Lanes that were put together.
+    together: FxHashMap<[Id; LANES], Id>,
+    depth: usize,
+}
+
+impl<'g> Out<'g> {
+    pub(super) fn new(graph: &'g Graph) -> Out<'g> {
+        Out {
+            graph,
+            nodes: Vec::with_capacity(graph.nodes.len()),
+            names: vec![NONE; graph.nodes.len()],
+            origins: Vec::new(),
+            is_full: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, node: Node, origin: Id) -> Id {
+        use Code::*;
+        let is_full = match node.code {
+            Const | Global | Broadcast => true,
+            IMul => false,
+            code => is_each(code) && operands(node).all(|operand| self.is_full[operand as usize]),
+        };
+        self.nodes.push(node);
+        self.origins.push(origin);
+        self.is_full.push(is_full);
+        self.nodes.len() as Id - 1
+    }
+
+    /// Writes nodes, as superwords where they are in any.
+    pub(super) fn write(&mut self, superwords: &mut Superwords<'_>) {
+        let (start, nodes) = (self.nodes.len() as Id, superwords.nodes.clone());
+        let taken_out = superwords.taken_out(0);
+        let superwords = &*superwords;
+        let mut progress = Progress {
+            superwords,
+            written: vec![None; superwords.all.len()],
+            is_begun: vec![false; superwords.all.len()],
+            together: FxHashMap::default(),
+            depth: 0,
+        };
+        let wanted = wanted(self.graph, superwords.uses, nodes.clone());
+        // What is in a superword is written when it is wanted; whoever comes later finds what is wanted outside of them.
+        let own = wanted.clone().filter(|&id| superwords.place(id).is_none());
+        let written =
+            (own.chain(taken_out)).try_for_each(|id| self.node(id, &mut progress).map(|_| ()));
+        let cycles = |(chain, count): (u32, u32)| chain.max(count / WIDTH);
+        let is_faster = || {
+            let now = start..self.nodes.len() as Id;
+            let new = now
+                .clone()
+                .zip(self.nodes[start as usize..].iter().copied());
+            let old = wanted.clone().map(|id| (id, self.graph.node(id)));
+            cycles(time(new, now)) < cycles(time(old, nodes))
+        };
+        if superwords.all.is_empty() || written.is_ok() && is_faster() {
+            return;
+        }
+        self.nodes.truncate(start as usize);
+        self.origins.truncate(start as usize);
+        self.is_full.truncate(start as usize);
+        for id in wanted {
+            let node = self.graph.node(id).renamed(|id| self.names[id as usize]);
+            self.names[id as usize] = self.push(node, id);
+        }
+    }
+
+    /// Writes a node, and what it needs.
+    fn node(&mut self, id: Id, progress: &mut Progress<'_>) -> Result<Id, Tangled> {
+        let name = self.names[id as usize];
+        if name != NONE {
+            return Ok(name);
+        }
+        progress.deeper()?;
+        let node = match progress.superwords.place(id) {
+            Some((superword, lane)) => {
+                let superword = self.superword(superword, progress)?;
+                Node::new(Code::Broadcast, superword, lane, 0)
+            }
+            None => {
+                let node = self.graph.node(id);
+                let mut needed = Vec::new();
+                self.graph
+                    .each_operand(node, |operand| needed.push(operand));
+                for operand in needed {
+                    self.node(operand, progress)?;
+                }
+                node.renamed(|id| self.names[id as usize])
+            }
+        };
+        progress.depth -= 1;
+        let name = self.push(node, id);
+        self.names[id as usize] = name;
+        Ok(name)
+    }
+
+    /// Writes a superword, and what it needs.
+    fn superword(&mut self, number: usize, progress: &mut Progress<'_>) -> Result<Id, Tangled> {
+        if let Some(written) = progress.written[number] {
+            return Ok(written);
+        }
+        if std::mem::replace(&mut progress.is_begun[number], true) {
+            return Err(Tangled);
+        }
+        progress.deeper()?;
+        let superwords = progress.superwords;
+        let Superword { members, operands } = &superwords.all[number];
+        let mut vectors = [0; 3];
+        for (vector, source) in vectors.iter_mut().zip(operands) {
+            *vector = match *source {
+                Source::One(id) => self.together([id; LANES], members[0], progress)?,
+                Source::Superword(other) => self.superword(other, progress)?,
+                Source::Each(ids) => self.together(ids, members[0], progress)?,
+            };
+        }
+        progress.depth -= 1;
+        let [a, b, c] = vectors;
+        let node = self.graph.node(members[0]);
+        let node = match node.code {
+            Code::IMul => Node::new(Code::IMulEach, a, b, 0),
+            code if code.operands() == 1 => Node::new(code, a, node.b, 0),
+            code => Node::new(code, a, b, c),
+        };
+        let written = self.push(node, members[0]);
+        progress.written[number] = Some(written);
+        Ok(written)
+    }
+
+    /// Puts lanes together, for some node.
+    fn together(
+        &mut self,
+        ids: [Id; LANES],
+        origin: Id,
+        progress: &mut Progress<'_>,
+    ) -> Result<Id, Tangled> {
+        if let Some(&found) = progress.together.get(&ids) {
+            return Ok(found);
+        }
+        let mut names = ids;
+        for name in &mut names {
+            *name = self.node(*name, progress)?;
+        }
+        let [a, b, c, d] = names;
+        if names == [a; LANES] && self.is_full[a as usize] {
+            return Ok(a);
+        }
+        let mut two = |code, a, b| self.push(Node::new(code, a, b, 0), origin);
+        let vector = if a == b && c == d {
+            two(Code::Halves, a, c)
+        } else {
+            let first = two(Code::Interleave, a, b);
+            let last = match (a, b) == (c, d) {
+                true => first,
+                false => two(Code::Interleave, c, d),
+            };
+            two(Code::Join, first, last)
+        };
+        progress.together.insert(ids, vector);
+        Ok(vector)
+    }
+}
+
+impl Progress<'_> {
+    /// One more node waits for what it needs.
+    fn deeper(&mut self) -> Result<(), Tangled> {
+        self.depth += 1;
+        match self.depth > MAX_WAITING {
+            true => Err(Tangled),
+            false => Ok(()),
+        }
+    }
+}
