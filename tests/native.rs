@@ -411,32 +411,68 @@ fn turns_find_what_those_before_them_left() {
             list(&|i| format!("v{i} = n{i};"), " "),
             list(&|i| format!("o = o * 0.9 + v{i};"), " "),
         );
-        let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
-        let options = Options {
-            output_derivatives: true,
-            ..Options::default()
-        };
-        let compiler = Compiler::new(layout).with_options(options);
-        let program = compiler
-            .compile(&Sources::new("s.adu", text.as_str()))
-            .unwrap();
-        let mut seen = Vec::new();
-        for x in at {
-            let [expected, found] = [Engine::Reference, Engine::Native].map(|engine| {
-                let instance = Instance::new(&program);
-                let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
-                let mut globals = Globals::new(program.globals());
-                globals.set("x", x, 1.0, -0.5).unwrap();
-                let outcome = evaluator.evaluate(&globals, &mut NoTextures);
-                (outcome, evaluator.words().to_vec())
-            });
-            assert_eq!(found, expected, "x = {x}: {text}");
-            seen.push(found.1);
-        }
+        let program = compiled_with(&text, true);
+        let seen = at.map(|x| as_by_reference(&program, x, &text));
+        let mut seen = seen.to_vec();
         seen.dedup();
         differ += usize::from(seen.len() > 3);
     }
     assert!(differ > 150, "{differ}");
+}
+
+/// Octaves of noise, whose corners and octaves one point computes side by side; with derivatives there are more values than registers.
+#[test]
+fn what_is_alike_shows_what_it_shows_one_by_one() {
+    if !is_there() {
+        return;
+    }
+    let at = [
+        0.0,
+        -0.0,
+        0.35,
+        -7.71,
+        1e4,
+        -3e9,
+        1e-40,
+        f32::NAN,
+        f32::INFINITY,
+    ];
+    for octaves in [1, 2, 3, 4, 5, 8, 13] {
+        let text = format!(
+            "float2 gradient(int ix, int iy) {{
+                 uint h = uint(ix) * 374761393u + uint(iy) * 668265263u;
+                 h = (h ^ (h >> 13)) * 1274126177u;
+                 h ^= h >> 16;
+                 return float2(h & 0xffffu, h >> 16) * (2.0 / 65535.0) - 1.0;
+             }}
+             float fade(float t) {{ return t * t * t * (t * (t * 6.0 - 15.0) + 10.0); }}
+             float field(float x, float y) {{
+                 int ix = (int)floor(x), iy = (int)floor(y);
+                 float2 p = float2(x - floor(x), y - floor(y));
+                 float a = dot(gradient(ix, iy), p);
+                 float b = dot(gradient(ix + 1, iy), p - float2(1, 0));
+                 float c = dot(gradient(ix, iy + 1), p - float2(0, 1));
+                 float d = dot(gradient(ix + 1, iy + 1), p - float2(1, 1));
+                 return lerp(lerp(a, b, fade(p.x)), lerp(c, d, fade(p.x)), fade(p.y));
+             }}
+             shader s(out float o) {{
+                 float x = global_value<x>, y = x * 0.75 - x * x, gain = 1.0;
+                 for (int octave = 0; octave < {octaves}; octave++) {{
+                     o += gain * field(x, y);
+                     x *= 2.0;
+                     y *= 1.875;
+                     gain *= 0.5;
+                 }}
+             }}"
+        );
+        for derivatives in [false, true] {
+            let program = compiled_with(&text, derivatives);
+            let more = (0..40).map(|i| i as f32 * 0.537 - 9.0);
+            for x in at.into_iter().chain(more) {
+                as_by_reference(&program, x, &text);
+            }
+        }
+    }
 }
 
 /// Steps that are taken at once in front of stretches, inlined calls and turns of loops that are written out; and the same in loops whose points part: budgets that end
@@ -505,9 +541,32 @@ fn points_of_chunks_stop_where_they_stop_alone() {
 }
 
 fn compiled(text: &str) -> Arc<Program> {
+    compiled_with(text, false)
+}
+
+/// A shader of x, with the derivatives of its outputs or without.
+fn compiled_with(text: &str, derivatives: bool) -> Arc<Program> {
     let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
-    let sources = Sources::new("s.adu", text);
-    Compiler::new(layout).compile(&sources).unwrap()
+    let options = Options {
+        output_derivatives: derivatives,
+        ..Options::default()
+    };
+    let compiler = Compiler::new(layout).with_options(options);
+    compiler.compile(&Sources::new("s.adu", text)).unwrap()
+}
+
+/// What machine code gives at a point whose x has shadows, which is what the reference gives.
+fn as_by_reference(program: &Arc<Program>, x: f32, what: &str) -> Vec<u32> {
+    let [expected, found] = [Engine::Reference, Engine::Native].map(|engine| {
+        let instance = Instance::new(program);
+        let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+        let mut globals = Globals::new(program.globals());
+        globals.set("x", x, 1.0, -0.5).unwrap();
+        let outcome = evaluator.evaluate(&globals, &mut NoTextures);
+        (outcome, evaluator.words().to_vec())
+    });
+    assert_eq!(found, expected, "x = {x}: {what}");
+    found.1
 }
 
 fn native(program: &Arc<Program>) -> Evaluator {

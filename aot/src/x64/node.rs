@@ -66,6 +66,9 @@ impl<const LANES: usize> Vectors<LANES> {
                 let a = self.register(a, first);
                 return self.of_three(vex::UPPER, to, a, Operand::Register(a));
             }
+            Code::Broadcast if let Operand::Frame(at) = a => {
+                return self.of_two(vex::BROADCAST, to, Operand::Frame(at + 4 * number as i32));
+            }
             Code::Broadcast => {
                 let a = self.register(a, first);
                 // Two bits for each lane.

@@ -68,6 +68,8 @@ instructions! {
     // Of halves: the first of either operand, or the second of the last one behind that of the first.
     JOIN = NONE M0F 0x16;
     INTERLEAVE = NONE M0F 0x14;
+    // Of a word in memory.
+    BROADCAST = P66 M0F38 0x18;
     UPPER = NONE M0F 0x12;
     TEST = P66 M0F38 0x17;
     PERMUTE = P66 M0F38 0x36;
