@@ -364,7 +364,7 @@ fn turns_find_what_those_before_them_left() {
     }
     let at = [0.0, 0.35, 0.71, 1.9, 4.0, f32::NAN, -0.0, f32::INFINITY];
     let mut differ = 0;
-    for (width, lot) in [1_usize, 2, 3, 5, 9, 24, 40]
+    for (width, lot) in [1_usize, 2, 3, 5, 9, 24, 40, 150]
         .into_iter()
         .flat_map(|width| (0..24_usize).map(move |lot| (width, lot)))
     {

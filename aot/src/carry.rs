@@ -4,18 +4,23 @@
 //! What is carried is computed by the tree's first nodes, which later turns pass by: they find there what the turn before put in place of it. It is stored all the same, so whoever
 //! leaves the loop has nothing to do.
 
-use crate::choice::{reorder, uses};
+use crate::choice::uses;
 use crate::compute::Computation;
 use crate::flow::{Event, Goal, Leave, Put};
 use crate::graph::{Code, Graph, Id};
+use crate::order::reorder;
 use crate::pair::Half;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is put into each slot when control goes back.
+type Back = FxHashMap<u32, Put>;
 
 /// Lets a tree that begins at a place carry what it can; gives how many nodes its later turns pass by.
 pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u32 {
     let is_back = |leave: &Leave| matches!(leave.to, Goal::Place(to) if to == at);
     let backs = leaves(events).filter(|leave| is_back(leave));
-    let backs: Vec<Vec<Put>> = backs.map(|leave| leave.stores.clone()).collect();
+    let by_slot = |leave: &mut Leave| leave.stores.iter().map(|&put| (put.slot, put)).collect();
+    let backs: Vec<Back> = backs.map(by_slot).collect();
     if backs.is_empty() {
         return 0;
     }
@@ -33,9 +38,11 @@ pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u3
         }
     }
     first.sort_unstable();
+    let mut own = backs.iter();
     for leave in leaves(events) {
         if is_back(leave) {
-            let next = |&id| Some((id, next(graph, &is_pair, &leave.stores, id)?));
+            let back = own.next().expect("they come in the same order");
+            let next = |&id| Some((id, next(graph, &is_pair, back, id)?));
             leave.carried = carried.iter().filter_map(next).collect();
             leave.to = Goal::Again;
         }
@@ -46,6 +53,7 @@ pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u3
             }
         }
     }
+    // A mask that control goes by is no bare slot, so it is no half.
     for store in &mut tree.stores {
         if let Some(&(both, _)) = halves.get(&store.value) {
             store.value = both;
@@ -54,8 +62,12 @@ pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u3
     guess(&mut tree.graph, &is_pair, &leads, &carried);
     let stores = tree.stores.iter_mut().map(|store| &mut store.behind);
     for behind in stores.chain(events.iter_mut().map(|event| &mut event.behind)) {
-        // The first nodes that were behind it stand before it now.
+        // The first nodes that were behind it stand before it now, and none of them behind something that happens: later turns would pass that by.
         *behind += (first.len() - first.partition_point(|id| id <= behind)) as Id;
+        assert!(
+            *behind >= first.len() as Id,
+            "a tree begins with a constant"
+        );
     }
     let rest = (0..is_pair.len() as Id).filter(|id| first.binary_search(id).is_err());
     let order: Vec<Id> = first.iter().copied().chain(rest).collect();
@@ -69,9 +81,9 @@ fn leaves(events: &mut [Event]) -> impl Iterator<Item = &mut Leave> {
 }
 
 /// Which nodes are what a turn gives the next one, or what that is computed from.
-fn leads(graph: &Graph, backs: &[Vec<Put>]) -> Vec<bool> {
+fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
     let mut leads = vec![false; graph.nodes.len()];
-    for put in backs.iter().flatten() {
+    for put in backs.iter().flat_map(Back::values) {
         leads[put.value as usize] = true;
     }
     for (id, node) in graph.nodes.iter().enumerate().rev() {
@@ -81,32 +93,32 @@ fn leads(graph: &Graph, backs: &[Vec<Put>]) -> Vec<bool> {
 }
 
 /// The nodes that are carried, in order.
-fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Vec<Put>]) -> Vec<Id> {
+fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) -> Vec<Id> {
     let graph = &tree.graph;
     // How many nodes want each.
     let mut wanted = uses(tree);
     for store in &tree.stores {
         wanted[store.value as usize] -= 1;
     }
-    let is_given = |id| backs.iter().flatten().any(|put| put.value == id);
+    let given = backs.iter().flat_map(Back::values).map(|put| put.value);
+    let given: FxHashSet<Id> = given.collect();
     let is_carried = |&id: &Id| {
         let node = graph.node(id);
         // Halves are nowhere but with one another.
-        let stands_alone = |half: Id| wanted[half as usize] > 1 || is_given(half);
+        let stands_alone = |half: Id| wanted[half as usize] > 1 || given.contains(&half);
         let is_whole = node.code != Code::Join || ![node.a, node.b].into_iter().any(stands_alone);
-        let next = |stores: &Vec<Put>| next(graph, is_pair, stores, id).is_some();
+        let next = |back| next(graph, is_pair, back, id).is_some();
         leads[id as usize] && is_whole && backs.iter().all(next)
     };
     (0..graph.nodes.len() as Id).filter(is_carried).collect()
 }
 
 /// What stands in place of a node when the turn ends that leaves so: the node reads slots, and these are written then.
-fn next(graph: &Graph, is_pair: &[bool], stores: &[Put], id: Id) -> Option<Id> {
+fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: Id) -> Option<Id> {
     let put = |slot: Id, half| {
         let slot = graph.node(slot);
-        let mut puts = stores.iter();
-        let put = puts.find(|put| slot.code == Code::Slot && put.slot == slot.a);
-        put.filter(|put| put.half == half).map(|put| put.value)
+        let put = back.get(&slot.a).filter(|_| slot.code == Code::Slot)?;
+        (put.half == half).then_some(put.value)
     };
     let node = graph.node(id);
     match node.code {

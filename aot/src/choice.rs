@@ -3,8 +3,9 @@
 //! of points hardly anything would be skipped.
 
 use crate::compute::{Computation, Lineage};
-use crate::flow::{Event, Goal, Leave, Turn, rename};
+use crate::flow::{Event, Goal, Leave, Turn};
 use crate::graph::{Code, Graph, Id};
+use crate::order::reorder;
 
 /// Nodes of an arm from which on a branch is worth it. They wait for one another mostly, four cycles each; a branch that is foreseen wrongly costs about 20.
 const MIN_ARM: usize = 6;
@@ -234,34 +235,14 @@ impl Order<'_> {
     }
 }
 
-/// Gives the nodes their numbers in a new order. Where something happens or is stored behind is another matter.
-pub(crate) fn reorder(tree: &mut Computation, events: &mut [Event], order: &[Id]) {
-    let mut names = vec![0; order.len()];
-    for (name, &id) in (0..).zip(order) {
-        names[id as usize] = name;
-    }
-    let nodes = order.iter().map(|&id| tree.graph.node(id));
-    let nodes = nodes.map(|node| node.renamed(|id| names[id as usize]));
-    rename(tree, events, nodes.collect(), &names, order);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compute::{Lineage, Store, To};
     use crate::graph::Node;
+    use crate::trial::Lot;
 
     const SLOTS: u32 = 4;
-
-    /// Numbers by lot.
-    struct Lot(u64);
-
-    impl Lot {
-        fn below(&mut self, end: usize) -> usize {
-            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            (self.0 >> 33) as usize % end
-        }
-    }
 
     /// A tree of choices whose arms are chains, nested to a depth; what several have in common belongs to none.
     fn grow(nodes: &mut Vec<Node>, lot: &mut Lot, depth: usize) -> Id {

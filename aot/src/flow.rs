@@ -6,13 +6,14 @@
 use crate::carry::carry;
 use crate::choice::branch;
 use crate::compute::{Accesses, Computation, Store, To, Writer, words};
-use crate::graph::{Code, Id, Node, ONES};
+use crate::graph::{Code, Id, ONES};
 use crate::pair::Half;
 use crate::superword::pack;
 use crate::template::Templates;
 use adumbra_vm::native::{Branch, Flow, Home, Piece, Then, Way};
 
-/// Nodes from which on a tree ends. Finding places takes time by the values that wait, and only few are worth to be kept from one end of a tree to the other.
+/// Nodes from which on a tree ends. Finding places takes time by the values that wait, and only few are worth to be kept from one end of a tree to the other. What is alike is found
+/// within a tree: octaves of noise are some hundred nodes each.
 const TREE: usize = 2048;
 
 /// Steps that are taken at once, at most: machines have them in their instructions.
@@ -106,38 +107,6 @@ pub(crate) enum Goal {
     Again,
     /// Out of the flow.
     Exit(u32),
-}
-
-/// Puts other nodes in place of a tree's: what each of them is called now, and what each new one is made for.
-pub(crate) fn rename(
-    tree: &mut Computation,
-    events: &mut [Event],
-    nodes: Vec<Node>,
-    names: &[Id],
-    origins: &[Id],
-) {
-    let name = |id: &mut Id| *id = names[*id as usize];
-    tree.graph.nodes = nodes;
-    // Rare ways that nobody wants may be given what is nobody's.
-    let inputs = tree.graph.inputs.iter_mut();
-    inputs
-        .filter(|id| (**id as usize) < names.len())
-        .for_each(name);
-    let values = tree.stores.iter_mut().map(|store| &mut store.value);
-    values.for_each(name);
-    for event in events {
-        if let Turn::Branch { mask, .. } = &mut event.turn {
-            name(mask);
-        }
-        if let Some(leave) = event.turn.leave() {
-            (leave.stores.iter_mut()).for_each(|put| name(&mut put.value));
-            for (node, value) in &mut leave.carried {
-                name(node);
-                name(value);
-            }
-        }
-    }
-    tree.lineage = tree.lineage.reordered(origins);
 }
 
 /// The trees of a flow, those of its entries in their order, and how many places they have.

@@ -26,6 +26,7 @@ mod listing;
 mod machine;
 mod memory;
 mod object;
+mod order;
 mod pair;
 mod seen;
 mod superword;

@@ -5,12 +5,13 @@ use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
 use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
+use std::hash::Hash;
 
 /// Bytes of the least page: the stack ends in front of one that is not there.
 pub(crate) const PAGE: i32 = 4096;
 
 /// Where an operand is, given how the machine finds constants.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Operand<C> {
     Register(u8),
     /// So many bytes behind the stack pointer.
@@ -34,7 +35,7 @@ pub(crate) struct Written {
 /// What must survive from one instruction to the next: the vector registers below [`REGISTERS`](Machine::REGISTERS), the frame, and what the loops count with.
 pub(crate) trait Machine: Sized {
     /// How an instruction finds a constant.
-    type Constant: Copy + PartialEq;
+    type Constant: Copy + Eq + Hash;
 
     /// Bytes of a vector.
     const VECTOR: i32;

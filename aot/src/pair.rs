@@ -1,7 +1,8 @@
 //! Both shadows of a value in one vector, where one point is at hand: the one along x in the first half, the one along y in the second. Tangents are computed once for both, by the rows'
 //! own rule for one shadow.
 //!
-//! Whatever else a flow computes is the same in both halves, so that it may stand beside either shadow. Masks of pairs decide on each half; control goes by none of them.
+//! Whatever else a flow computes is the same in both halves, so that it may stand beside either shadow, but for superwords ([`crate::superword`]), whose lanes differ too: they count as pairs. Masks of
+//! pairs decide on each half; control goes by none of them.
 
 use crate::compute::Writer;
 use crate::graph::{Code, Graph, Id};

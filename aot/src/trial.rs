@@ -42,6 +42,17 @@ pub(crate) struct Trial {
 
 /// Steps that a point has left, of which rows take none; turns of loops that packs may take.
 pub(crate) const STEPS: u64 = 5;
+/// Numbers by lot.
+pub(crate) struct Lot(pub(crate) u64);
+
+impl Lot {
+    /// The next one, below an end.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (self.0 >> 33) as usize % end
+    }
+}
+
 /// The exit of a flow.
 pub(crate) const EXIT: u32 = 0x1_2345;
 

@@ -1,6 +1,6 @@
 //! Flows: the code of one point, which works on its register file. One vector is at hand. The first lane of each of its halves holds the point's word, or one of its
 //! shadows ([`crate::pair`]); what the others hold is nobody's on x86-64, and the same on aarch64, where masks are looked
-//! at as a whole.
+//! at as a whole. Superwords alone have four lanes that count ([`crate::superword`]); nothing but what lanes are put together for and taken out by reads them.
 
 use super::kernel::Frame;
 use super::{Body, Emitter};
@@ -12,6 +12,7 @@ use crate::machine::{Machine, Operand};
 use crate::template::Templates;
 use adumbra_vm::native::Flow;
 use dynasmrt::DynamicLabel;
+use rustc_hash::FxHashMap;
 
 /// Where goals of a flow are.
 struct Goals<'f> {
@@ -206,23 +207,44 @@ impl<M: Machine> Emitter<M> {
             .map(|&(node, value)| (self.operand(body, node, 0), self.operand(body, value, 0)))
             .filter(|(to, from)| to != from)
             .collect();
-        while !moves.is_empty() {
-            let is_read = |to| moves.iter().any(|&(_, from)| from == to);
-            let Some(next) = moves.iter().position(|&(to, _)| !is_read(to)) else {
-                // They go round: one is kept aside.
-                let (_, from) = &mut moves[0];
-                let kept = std::mem::replace(from, Operand::Register(second));
-                self.machine.load(second, kept);
-                continue;
-            };
-            match moves.swap_remove(next) {
-                (Operand::Register(to), from) => self.machine.load(to, from),
-                (Operand::Frame(at), from) => {
-                    let from = self.machine.register(from, first);
-                    self.machine.store(at, from);
+        // How often each place is still read, and the move that goes there. There may be thousands.
+        let mut reads: FxHashMap<Operand<M::Constant>, u32> = FxHashMap::default();
+        let mut into = FxHashMap::default();
+        for (number, &(to, from)) in moves.iter().enumerate() {
+            *reads.entry(from).or_default() += 1;
+            into.insert(to, number);
+        }
+        let is_ready = |number: &usize| !reads.contains_key(&moves[*number].0);
+        let mut ready: Vec<usize> = (0..moves.len()).filter(is_ready).collect();
+        let mut is_done = vec![false; moves.len()];
+        // Nobody reads a place once more: what goes there may.
+        let mut read = |from: Operand<M::Constant>| {
+            let left = reads.get_mut(&from)?;
+            *left -= 1;
+            (*left == 0).then(|| into.get(&from).copied())?
+        };
+        let mut numbers = 0..moves.len();
+        loop {
+            while let Some(number) = ready.pop() {
+                let (to, from) = moves[number];
+                match to {
+                    Operand::Register(to) => self.machine.load(to, from),
+                    Operand::Frame(at) => {
+                        let from = self.machine.register(from, first);
+                        self.machine.store(at, from);
+                    }
+                    _ => unreachable!("what was computed is in a register or in the frame"),
                 }
-                _ => unreachable!("what was computed is in a register or in the frame"),
+                is_done[number] = true;
+                ready.extend(read(from));
             }
+            let Some(number) = numbers.find(|&number| !is_done[number]) else {
+                break;
+            };
+            // What is left goes round: one is kept aside.
+            let kept = std::mem::replace(&mut moves[number].1, Operand::Register(second));
+            self.machine.load(second, kept);
+            ready.extend(read(kept));
         }
     }
 }

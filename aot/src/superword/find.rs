@@ -79,6 +79,7 @@ impl<'g> Superwords<'g> {
         }
     }
 
+    /// Makes those that are worth it.
     pub(super) fn search(&mut self) {
         let mut alike: FxHashMap<u64, Vec<Id>> = FxHashMap::default();
         for id in self.nodes.clone().filter(|&id| self.may_join(id)) {
@@ -110,6 +111,8 @@ impl<'g> Superwords<'g> {
                 self.undo(first);
             }
         }
+        // Many of these wait to be written.
+        self.needs = Vec::new();
     }
 
     /// The superword and lane of a node, if it is in one.

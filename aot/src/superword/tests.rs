@@ -1,22 +1,14 @@
 //! Superwords against the nodes that they were made of.
 
+use super::write::MAX_WAITING;
 use super::*;
 use crate::compute::{Lineage, Store, To};
 use crate::flow::Turn;
+use crate::trial::Lot;
 
 const SLOTS: u32 = 8;
 /// Nodes that all copies read.
 const SHARED: usize = 6;
-
-/// Numbers by lot.
-struct Lot(u64);
-
-impl Lot {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (self.0 >> 33) as usize % end
-    }
-}
 
 /// Lanes as x86-64 has them: of what is computed for a point the first of each half are known, and the others are anything.
 fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; LANES]> {
@@ -39,6 +31,9 @@ fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; LANES]> {
             Code::Sub => each(&|a, b| (float(a) - float(b)).to_bits()),
             Code::Lt => each(&|a, b| if float(a) < float(b) { u32::MAX } else { 0 }),
             Code::Xor => each(&|a, b| a ^ b),
+            Code::And => each(&|a, b| a & b),
+            Code::Or => each(&|a, b| a | b),
+            Code::ISub => each(&u32::wrapping_sub),
             Code::IAdd => each(&u32::wrapping_add),
             Code::IMulEach => each(&u32::wrapping_mul),
             Code::IMul => {
@@ -285,5 +280,65 @@ fn however_deep_or_many_they_are_values_stay() {
         let mut nodes = tree.graph.nodes.iter();
         let has_lanes = nodes.any(|node| node.code == Code::Broadcast);
         assert_eq!(has_lanes, is_made, "{count} chains of {length}");
+    }
+}
+
+/// Constants that chains have in turn, so that only nodes at the same place of one look alike.
+const CONSTANTS: u32 = 20;
+
+/// A chain of two codes in turn behind a node, each with a constant.
+fn chain(nodes: &mut Vec<Node>, mut last: Id, codes: [Code; 2], length: usize) -> Id {
+    for turn in 0..length {
+        let constant = SLOTS + turn as Id % CONSTANTS;
+        nodes.push(Node::new(codes[turn % 2], last, constant, 0));
+        last = nodes.len() as Id - 1;
+    }
+    last
+}
+
+#[test]
+fn only_so_many_wait_for_one_another() {
+    let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
+    // The last of four that are alike stands behind a chain of this length, and the first one is wanted at once.
+    for (length, is_made) in [(MAX_WAITING - 100, true), (MAX_WAITING, false)] {
+        let mut nodes: Vec<Node> = (0..SLOTS)
+            .map(|slot| Node::new(Code::Slot, slot, 0, 0))
+            .collect();
+        let constants = (0..CONSTANTS).map(|number| 0x9e37_79b9 ^ number);
+        nodes.extend(constants.map(|bits| Node::new(Code::Const, bits, 0, 0)));
+        let mut stored = Vec::new();
+        for copy in 0..4 {
+            let from = match copy {
+                3 => chain(&mut nodes, 3, [Code::Xor, Code::ISub], length),
+                _ => copy,
+            };
+            let end = chain(
+                &mut nodes,
+                from,
+                [Code::IAdd, Code::And],
+                CONSTANTS as usize,
+            );
+            // Of these there are only three.
+            if copy != 3 {
+                nodes.push(Node::new(Code::ShrBy, end, 3, 0));
+            }
+            stored.push(nodes.len() as Id - 1);
+        }
+        // The chain leaves time for these.
+        for _ in 0..2800 {
+            nodes.push(Node::new(Code::Or, 0, 1, 0));
+            stored.push(nodes.len() as Id - 1);
+        }
+        let behind = nodes.len() as Id - 1;
+        let before = run(&nodes, &slots);
+        let mut tree = tree(nodes, &stored, behind);
+        pack(&mut tree, &mut []);
+        let after = run(&tree.graph.nodes, &slots);
+        for (store, old) in tree.stores.iter().zip(&stored) {
+            assert_eq!(after[store.value as usize][0], before[*old as usize][0]);
+        }
+        let mut nodes = tree.graph.nodes.iter();
+        let has_lanes = nodes.any(|node| node.code == Code::Broadcast);
+        assert_eq!(has_lanes, is_made, "a chain of {length}");
     }
 }

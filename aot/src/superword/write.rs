@@ -3,13 +3,11 @@
 use super::find::{Source, Superword, Superwords};
 use super::{LANES, WIDTH, is_each, operands, time, wanted};
 use crate::graph::{Code, Graph, Id, Node};
+use crate::order::NOBODY;
 use rustc_hash::FxHashMap;
 
 /// How many nodes and superwords wait for one another at once, at most.
-const MAX_WAITING: usize = 512;
-
-/// Nobody's node.
-const NONE: Id = Id::MAX;
+pub(super) const MAX_WAITING: usize = 512;
 
 /// The nodes with superwords.
 pub(super) struct Out<'g> {
@@ -42,7 +40,7 @@ impl<'g> Out<'g> {
         Out {
             graph,
             nodes: Vec::with_capacity(graph.nodes.len()),
-            names: vec![NONE; graph.nodes.len()],
+            names: vec![NOBODY; graph.nodes.len()],
             origins: Vec::new(),
             is_full: Vec::new(),
         }
@@ -102,7 +100,7 @@ impl<'g> Out<'g> {
     /// Writes a node, and what it needs.
     fn node(&mut self, id: Id, progress: &mut Progress<'_>) -> Result<Id, Tangled> {
         let name = self.names[id as usize];
-        if name != NONE {
+        if name != NOBODY {
             return Ok(name);
         }
         progress.deeper()?;
