@@ -204,18 +204,15 @@ fn what_needs_itself_through_others_is_left_alone() {
             let of = std::array::from_fn(|i| if i == 0 { inner } else { slots[i] });
             values.extend([inner, sums(&mut nodes, other, of)]);
         }
-        let behind = nodes.len() as Id - 1;
-        let mut tree = tree(nodes, &values, behind);
-        pack(&mut tree, &mut []);
-        let mut nodes = tree.graph.nodes.iter();
-        let has_lanes = nodes.any(|node| node.code == Code::Broadcast);
-        assert_eq!(has_lanes, !is_tangled, "{:?}", tree.graph);
-        let mut stores = tree.stores.iter();
-        assert!(stores.all(|store| store.value <= store.behind));
+        assert_eq!(packed(nodes, &values), !is_tangled);
     }
 }
 
-fn tree(nodes: Vec<Node>, stored: &[Id], behind: Id) -> Computation {
+/// Packs nodes of which some are stored at the end, and sees whether these are what they were; says whether there are superwords.
+fn packed(nodes: Vec<Node>, stored: &[Id]) -> bool {
+    let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
+    let before = run(&nodes, &slots);
+    let behind = nodes.len() as Id - 1;
     let mut lineage = Lineage::default();
     lineage.begin(0, 0);
     let stores = stored.iter().map(|&value| Store {
@@ -223,11 +220,19 @@ fn tree(nodes: Vec<Node>, stored: &[Id], behind: Id) -> Computation {
         to: To::Word(0),
         value,
     });
-    Computation {
+    let mut tree = Computation {
         graph: Graph::of(nodes, &Graph::default()),
         stores: stores.collect(),
         lineage,
+    };
+    pack(&mut tree, &mut []);
+    let after = run(&tree.graph.nodes, &slots);
+    for (store, &old) in tree.stores.iter().zip(stored) {
+        assert!(store.value <= store.behind);
+        assert_eq!(after[store.value as usize][0], before[old as usize][0]);
     }
+    let mut nodes = tree.graph.nodes.iter();
+    nodes.any(|node| node.code == Code::Broadcast)
 }
 
 #[test]
@@ -239,10 +244,7 @@ fn what_waits_for_its_longest_chain_is_left_alone() {
     for at in 4..404 {
         nodes.push(Node::new(Code::Add, at - 4, at - 4, 0));
     }
-    let mut tree = tree(nodes, &[400, 401, 402, 403], 403);
-    let before = tree.graph.nodes.clone();
-    pack(&mut tree, &mut []);
-    assert_eq!(tree.graph.nodes, before);
+    assert!(!packed(nodes, &[400, 401, 402, 403]));
 }
 
 /// Chains of so many nodes each, side by side.
@@ -264,22 +266,11 @@ fn chains(count: Id, length: Id) -> (Vec<Node>, Vec<Id>) {
 
 #[test]
 fn however_deep_or_many_they_are_values_stay() {
-    let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
     // As many instructions as chains leave time for; deeper than superwords follow one another; more than are looked at.
     for (count, length, is_made) in [(16, 100, true), (12, 340, true), (16, 400, false)] {
         let (nodes, last) = chains(count, length);
         assert_eq!(nodes.len() <= MAX_NODES, is_made);
-        let behind = nodes.len() as Id - 1;
-        let before = run(&nodes, &slots);
-        let mut tree = tree(nodes, &last, behind);
-        pack(&mut tree, &mut []);
-        let after = run(&tree.graph.nodes, &slots);
-        for (store, old) in tree.stores.iter().zip(&last) {
-            assert_eq!(after[store.value as usize][0], before[*old as usize][0]);
-        }
-        let mut nodes = tree.graph.nodes.iter();
-        let has_lanes = nodes.any(|node| node.code == Code::Broadcast);
-        assert_eq!(has_lanes, is_made, "{count} chains of {length}");
+        assert_eq!(packed(nodes, &last), is_made, "{count} chains of {length}");
     }
 }
 
@@ -298,7 +289,6 @@ fn chain(nodes: &mut Vec<Node>, mut last: Id, codes: [Code; 2], length: usize) -
 
 #[test]
 fn only_so_many_wait_for_one_another() {
-    let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
     // The last of four that are alike stands behind a chain of this length, and the first one is wanted at once.
     for (length, is_made) in [(MAX_WAITING - 100, true), (MAX_WAITING, false)] {
         let mut nodes: Vec<Node> = (0..SLOTS)
@@ -329,16 +319,6 @@ fn only_so_many_wait_for_one_another() {
             nodes.push(Node::new(Code::Or, 0, 1, 0));
             stored.push(nodes.len() as Id - 1);
         }
-        let behind = nodes.len() as Id - 1;
-        let before = run(&nodes, &slots);
-        let mut tree = tree(nodes, &stored, behind);
-        pack(&mut tree, &mut []);
-        let after = run(&tree.graph.nodes, &slots);
-        for (store, old) in tree.stores.iter().zip(&stored) {
-            assert_eq!(after[store.value as usize][0], before[*old as usize][0]);
-        }
-        let mut nodes = tree.graph.nodes.iter();
-        let has_lanes = nodes.any(|node| node.code == Code::Broadcast);
-        assert_eq!(has_lanes, is_made, "a chain of {length}");
+        assert_eq!(packed(nodes, &stored), is_made, "a chain of {length}");
     }
 }
