@@ -4,7 +4,6 @@
 //! What is carried is computed by the tree's first nodes, which later turns pass by: they find there what the turn before put in place of it. It is stored all the same, so whoever
 //! leaves the loop has nothing to do.
 
-use crate::choice::uses;
 use crate::compute::Computation;
 use crate::flow::{Event, Goal, Leave, Put};
 use crate::graph::{Code, Graph, Id};
@@ -96,7 +95,7 @@ fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
 fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) -> Vec<Id> {
     let graph = &tree.graph;
     // How many nodes want each.
-    let mut wanted = uses(tree);
+    let mut wanted = tree.uses();
     for store in &tree.stores {
         wanted[store.value as usize] -= 1;
     }

@@ -21,7 +21,7 @@ pub(crate) fn branch(tree: &mut Computation, events: &mut Vec<Event>, places: u3
         graph,
         pairs: graph.pairs(),
         lineage: &tree.lineage,
-        uses: uses(tree),
+        uses: tree.uses(),
         within: vec![0; count],
         arms: 0,
         met: vec![0; count],
@@ -45,21 +45,6 @@ pub(crate) fn branch(tree: &mut Computation, events: &mut Vec<Event>, places: u3
     assert_eq!(nodes.len(), count, "each node stands once");
     reorder(tree, events, &nodes);
     places
-}
-
-/// How many operands and stores each node is, of those that somebody wants.
-pub(crate) fn uses(tree: &Computation) -> Vec<u32> {
-    let mut uses = vec![0; tree.graph.nodes.len()];
-    for store in &tree.stores {
-        uses[store.value as usize] += 1;
-    }
-    for (id, &node) in tree.graph.nodes.iter().enumerate().rev() {
-        if uses[id] > 0 {
-            let graph = &tree.graph;
-            graph.each_operand(node, |operand| uses[operand as usize] += 1);
-        }
-    }
-    uses
 }
 
 /// Choices by one mask, in order, and what only one of their arms wants.

@@ -40,6 +40,23 @@ pub(crate) struct Computation {
     pub(crate) lineage: Lineage,
 }
 
+impl Computation {
+    /// How many operands and stores each node is, of those that somebody wants.
+    pub(crate) fn uses(&self) -> Vec<u32> {
+        let graph = &self.graph;
+        let mut uses = vec![0; graph.nodes.len()];
+        for store in &self.stores {
+            uses[store.value as usize] += 1;
+        }
+        for (id, &node) in graph.nodes.iter().enumerate().rev() {
+            if uses[id] > 0 {
+                graph.each_operand(node, |operand| uses[operand as usize] += 1);
+            }
+        }
+        uses
+    }
+}
+
 /// Which instruction of the bytecode each node was first made for.
 #[derive(Debug, Default)]
 pub(crate) struct Lineage {

@@ -10,7 +10,6 @@ mod tests;
 mod write;
 
 use crate::chain::cycles;
-use crate::choice::uses;
 use crate::compute::Computation;
 use crate::flow::Event;
 use crate::graph::{Code, Graph, Id, Node};
@@ -30,37 +29,42 @@ const WIDTH: u32 = 3;
 
 /// Puts nodes of a tree into superwords. They are looked for where there are more instructions than the longest chain leaves time for: elsewhere nobody would be served.
 pub(crate) fn pack(tree: &mut Computation, events: &mut [Event]) {
-    let uses = uses(tree);
+    let uses = tree.uses();
     let graph = &tree.graph;
     let mut ends: Vec<Id> = events.iter().map(|event| event.behind + 1).collect();
     ends.push(graph.nodes.len() as Id);
     ends.dedup();
     let starts = std::iter::once(0).chain(ends.iter().copied());
-    let parts: Vec<Range<Id>> = starts.zip(&ends).map(|(start, &end)| start..end).collect();
-    let is_free = |part: &Range<Id>| {
+    let parts = starts.zip(&ends).map(|(start, &end)| {
+        let part = start..end;
         let wanted = wanted(graph, &uses, part.clone());
         let (chain, count) = time(wanted.map(|id| (id, graph.node(id))), part.clone());
-        chain < count / WIDTH && part.len() <= MAX_NODES
-    };
-    if !parts.iter().any(is_free) {
+        let is_free = chain < count / WIDTH && part.len() <= MAX_NODES;
+        (part, is_free.then_some(count / WIDTH))
+    });
+    // Each with the cycles that it takes as it is, where superwords are looked for.
+    let parts: Vec<(Range<Id>, Option<u32>)> = parts.collect();
+    if parts.iter().all(|(_, cycles)| cycles.is_none()) {
         return;
     }
     let pairs = graph.pairs();
-    let search = |part: Range<Id>| {
-        let is_free = is_free(&part);
+    let search = |(part, cycles): (Range<Id>, Option<u32>)| {
         let mut superwords = Superwords::new(graph, part, &uses, &pairs);
-        if is_free {
+        if cycles.is_some() {
             superwords.search();
         }
-        superwords
+        (superwords, cycles.unwrap_or_default())
     };
-    let found: Vec<Superwords<'_>> = parts.into_iter().map(search).collect();
-    if found.iter().all(|superwords| superwords.all.is_empty()) {
+    let found: Vec<(Superwords<'_>, u32)> = parts.into_iter().map(search).collect();
+    if found
+        .iter()
+        .all(|(superwords, _)| superwords.all.is_empty())
+    {
         return;
     }
     let mut out = Out::new(graph);
-    let write = |mut superwords: Superwords<'_>| {
-        out.write(&mut superwords);
+    let write = |(mut superwords, cycles): (Superwords<'_>, u32)| {
+        out.write(&mut superwords, cycles);
         out.nodes.len() as Id
     };
     let new_ends: Vec<Id> = found.into_iter().map(write).collect();

@@ -156,7 +156,7 @@ fn lanes_hold_what_nodes_did_and_others_find_it() {
         }
         made += 1;
         let all = 0..nodes.len() as Id;
-        let tree_uses = uses(&tree);
+        let tree_uses = tree.uses();
         saved +=
             nodes.len() - wanted(&tree.graph, &tree_uses, 0..tree.graph.nodes.len() as Id).count();
         // Nodes come from where they came from, and their operands stand before them.

@@ -59,9 +59,9 @@ impl<'g> Out<'g> {
         self.nodes.len() as Id - 1
     }
 
-    /// Writes nodes, as superwords where they are in any.
-    pub(super) fn write(&mut self, superwords: &mut Superwords<'_>) {
-        let (start, nodes) = (self.nodes.len() as Id, superwords.nodes.clone());
+    /// Writes nodes, as superwords where they are in any, unless that takes no fewer cycles than these.
+    pub(super) fn write(&mut self, superwords: &mut Superwords<'_>, cycles: u32) {
+        let start = self.nodes.len() as Id;
         let taken_out = superwords.taken_out(0);
         let superwords = &*superwords;
         let mut progress = Progress {
@@ -71,19 +71,16 @@ impl<'g> Out<'g> {
             together: FxHashMap::default(),
             depth: 0,
         };
-        let wanted = wanted(self.graph, superwords.uses, nodes.clone());
+        let wanted = wanted(self.graph, superwords.uses, superwords.nodes.clone());
         // What is in a superword is written when it is wanted; whoever comes later finds what is wanted outside of them.
         let own = wanted.clone().filter(|&id| superwords.place(id).is_none());
         let written =
             (own.chain(taken_out)).try_for_each(|id| self.node(id, &mut progress).map(|_| ()));
-        let cycles = |(chain, count): (u32, u32)| chain.max(count / WIDTH);
         let is_faster = || {
             let now = start..self.nodes.len() as Id;
-            let new = now
-                .clone()
-                .zip(self.nodes[start as usize..].iter().copied());
-            let old = wanted.clone().map(|id| (id, self.graph.node(id)));
-            cycles(time(new, now)) < cycles(time(old, nodes))
+            let new = self.nodes[start as usize..].iter().copied();
+            let (chain, count) = time(now.clone().zip(new), now);
+            chain.max(count / WIDTH) < cycles
         };
         if superwords.all.is_empty() || written.is_ok() && is_faster() {
             return;
