@@ -1,12 +1,13 @@
 //! Value numbering: what is computed twice is computed once.
 //!
 //! Assumes a function that the verifier accepts.
-//! Guarantees: no pure instruction stands behind an equal one that dominates it. Nothing is moved; what can fault or be seen stays.
+//! Guarantees: no pure instruction stands behind an equal one that dominates it. Nothing is moved; what can fault or be seen stays. The product of an integer
+//! sum, x + k, by a constant is a sum where x was multiplied by that before: hashes are asked for at neighbouring cells. Integers wrap, so that is exact.
 //! Constants that are definitions of different variables stay apart, so that each can be named in listings.
 
 use super::alias::Aliases;
-use crate::module::{Function, Inst, InstKind, RegionId, ValueId};
-use crate::ops::MAX_OPERANDS;
+use crate::module::{Args, Function, Inst, InstKind, RegionId, Results, Value, ValueId};
+use crate::ops::{MAX_OPERANDS, Op};
 
 /// Removes repeated pure instructions of a function.
 pub(super) fn dedupe(function: &mut Function) {
@@ -26,6 +27,14 @@ pub(super) fn dedupe(function: &mut Function) {
 
 const NONE: u32 = u32::MAX;
 
+/// How many changes of the sign's meaning, one after the other, are looked through.
+const MAX_CHANGES: usize = 4;
+
+/// The bit of constants in tags, beside their type. What was not entered has no tag.
+const CONST: u32 = 1 << 15;
+/// The bit of operations, beside their number.
+const OP: u32 = 1 << 8;
+
 /// All that decides what a pure instruction gives. Unused words are 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Key {
@@ -39,13 +48,10 @@ impl Key {
         let tag = match inst.kind {
             InstKind::Const(bits) => {
                 words[0] = bits;
-                function.value(inst.results.first).ty as u32
+                CONST | function.value(inst.results.first).ty as u32
             }
             InstKind::Op(op) if op.info().fault.is_none() => {
-                for (word, arg) in words.iter_mut().zip(&inst.args) {
-                    *word = arg.0;
-                }
-                1 << 8 | op as u32
+                return Some(Key::of_op(op, &inst.args));
             }
             InstKind::Global(global, scalar) => {
                 words[..2].copy_from_slice(&[global.0, scalar]);
@@ -66,6 +72,15 @@ impl Key {
             _ => return None,
         };
         Some(Key { tag, words })
+    }
+
+    fn of_op(op: Op, args: &[ValueId]) -> Key {
+        let mut words = [0; MAX_OPERANDS];
+        for (word, arg) in words.iter_mut().zip(args) {
+            *word = arg.0;
+        }
+        let tag = OP | op as u32;
+        Key { tag, words }
     }
 
     fn hash(self) -> u64 {
@@ -92,34 +107,122 @@ struct Dedupe<'f> {
 impl Dedupe<'_> {
     fn region(&mut self, id: RegionId) {
         let outer = self.scope.len();
-        let mut insts = std::mem::take(&mut self.function.regions[id.index()].insts);
-        insts.retain_mut(|inst| {
-            self.aliases.rewrite(inst);
+        let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
+        let mut out = Vec::with_capacity(insts.len());
+        for mut inst in insts {
+            self.aliases.rewrite(&mut inst);
             for region in inst.kind.regions() {
                 self.region(region);
             }
-            match Key::of(inst, self.function) {
+            out.extend(self.distribute(&mut inst));
+            let is_new = match Key::of(&inst, self.function) {
                 Some(key) => self.is_new(key, inst.results.first),
                 None => true,
+            };
+            if is_new {
+                out.push(inst);
             }
-        });
-        self.function.regions[id.index()].insts = insts;
+        }
+        self.function.regions[id.index()].insts = out;
         for slot in self.scope.drain(outer..) {
             let head = &mut self.heads[slot as usize];
             *head = self.next[*head as usize];
         }
     }
 
-    /// Enters `value`, if nothing is entered with the same key. Returns whether it is to stay.
-    fn is_new(&mut self, key: Key, value: ValueId) -> bool {
+    /// Makes a product of a sum, x + k, by a constant c the sum of x·c, if that is there, and k·c. Returns what gives k·c, if that is not there.
+    fn distribute(&mut self, inst: &mut Inst) -> Option<Inst> {
+        if inst.kind != InstKind::Op(Op::IMul) {
+            return None;
+        }
+        let [a, b] = [inst.args[0], inst.args[1]];
+        let (product, bits) = self.further(a, b).or_else(|| self.further(b, a))?;
+        let result = *self.function.value(inst.results.first);
+        let more = ValueId(self.function.values.len() as u32);
+        let constant = Inst {
+            kind: InstKind::Const(bits),
+            args: Args::new(),
+            results: Results {
+                first: more,
+                count: 1,
+            },
+            span: inst.span,
+        };
+        self.function.values.push(Value {
+            name: None,
+            ..result
+        });
+        self.aliases.add();
+        self.next.push(NONE);
+        self.keys.push(Key::default());
+        let key = Key::of(&constant, self.function).expect("a constant is pure");
+        let is_new = self.is_new(key, more);
+        inst.kind = InstKind::Op(Op::IAdd);
+        inst.args = Args::from_slice(&[product, self.aliases.find(more)]);
+        is_new.then_some(constant)
+    }
+
+    /// The product of x and a constant c, if there is one, of a sum x + k that is to be multiplied by c, and the bits of k·c.
+    fn further(&self, sum: ValueId, factor: ValueId) -> Option<(ValueId, u32)> {
+        let by = self.constant(factor)?;
+        let key = self.keys[self.plain(sum).index()];
+        if key.tag != OP | Op::IAdd as u32 {
+            return None;
+        }
+        let [a, b, ..] = key.words.map(ValueId);
+        let (x, more) = match (self.constant(a), self.constant(b)) {
+            (None, Some(more)) => (self.plain(a), more),
+            (Some(more), None) => (self.plain(b), more),
+            _ => return None,
+        };
+        let as_other = |op| self.find(Key::of_op(op, &[x])).ok();
+        let same = [Some(x), as_other(Op::IToU), as_other(Op::UToI)];
+        let product = same.into_iter().flatten().find_map(|x| {
+            let orders = [[x, factor], [factor, x]];
+            let mut products = orders.iter().map(|args| Key::of_op(Op::IMul, args));
+            products.find_map(|key| self.find(key).ok())
+        });
+        Some((product?, by.wrapping_mul(more)))
+    }
+
+    /// The bits of a value that is a constant.
+    fn constant(&self, value: ValueId) -> Option<u32> {
+        let key = self.keys[value.index()];
+        (key.tag & CONST != 0).then_some(key.words[0])
+    }
+
+    /// What has the same bits as an integer, before the meaning of its sign was changed.
+    fn plain(&self, mut value: ValueId) -> ValueId {
+        const CHANGES: [u32; 2] = [OP | Op::IToU as u32, OP | Op::UToI as u32];
+        for _ in 0..MAX_CHANGES {
+            let key = self.keys[value.index()];
+            if !CHANGES.contains(&key.tag) {
+                break;
+            }
+            value = ValueId(key.words[0]);
+        }
+        value
+    }
+
+    /// What is entered with a key, and where it belongs in the table.
+    fn find(&self, key: Key) -> Result<ValueId, usize> {
         let slot = key.hash().checked_shr(self.shift).unwrap_or(0) as usize;
         let mut at = self.heads[slot];
         while at != NONE {
             if self.keys[at as usize] == key {
-                return !self.merge(ValueId(at), value);
+                return Ok(ValueId(at));
             }
             at = self.next[at as usize];
         }
+        Err(slot)
+    }
+
+    /// Enters `value`, if nothing is entered with the same key. Returns whether it is to stay.
+    fn is_new(&mut self, key: Key, value: ValueId) -> bool {
+        let slot = match self.find(key) {
+            Ok(first) => return !self.merge(first, value),
+            Err(slot) => slot,
+        };
         self.keys[value.index()] = key;
         self.next[value.index()] = self.heads[slot];
         self.heads[slot] = value.0;
@@ -130,7 +233,7 @@ impl Dedupe<'_> {
     /// Uses `first` for `value`, unless both are constants with names of their own. Returns whether it did.
     fn merge(&mut self, first: ValueId, value: ValueId) -> bool {
         let name = self.function.value(value).name;
-        let is_constant = self.keys[first.index()].tag < 1 << 8;
+        let is_constant = self.keys[first.index()].tag & CONST != 0;
         let named = &mut self.function.values[first.index()].name;
         if is_constant && name.is_some() && named.is_some() && *named != name {
             return false;

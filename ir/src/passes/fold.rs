@@ -7,7 +7,8 @@
 //! looked at: a `Shadow` stays.
 //!
 //! Identities are used where they hold for every operand, zeros and NaN included: `x·1`, `x/1`, `x − 0`, `x + −0`. Their tangents are then
-//! the operand's too.
+//! the operand's too. A uint whose highest bit is known to be 0, as of a masked or shifted word, becomes a float as an int does: processors of
+//! many points have an instruction for that alone.
 
 use super::alias::{Aliases, hand_on_name};
 use crate::host::CANONICAL_NAN;
@@ -21,6 +22,7 @@ pub(super) fn fold(function: &mut Function) {
     let mut fold = Fold {
         aliases: Aliases::new(function.values.len()),
         known: vec![None; function.values.len()],
+        half: vec![false; function.values.len()],
         breaks: vec![0; function.regions.len()],
         continues: vec![0; function.regions.len()],
         late: false,
@@ -37,6 +39,8 @@ struct Fold<'f> {
     aliases: Aliases,
     /// The bits of values that are always the same.
     known: Vec<Option<u32>>,
+    /// Words that are not constants and whose highest bit is always 0.
+    half: Vec<bool>,
     /// By region: how many `Break`s to it remain.
     breaks: Vec<u32>,
     /// By region: how many `Continue`s to it remain.
@@ -116,6 +120,10 @@ impl Fold<'_> {
                 } else if let Some(same) = self.identity(op, &inst.args) {
                     self.replace(inst.results.first, same);
                     return;
+                } else if op == Op::UToF && self.half[inst.args[0].index()] {
+                    inst.kind = InstKind::Op(Op::IToF);
+                } else {
+                    self.half[inst.results.first.index()] = self.is_half(op, &inst.args);
                 }
             }
             // The same number at all points; NaN and infinity have no difference of 0 from themselves.
@@ -247,6 +255,23 @@ impl Fold<'_> {
     fn replace(&mut self, value: ValueId, by: ValueId) {
         self.aliases.replace(value, by);
         hand_on_name(&mut self.function.values, value, by);
+    }
+
+    /// Whether the highest bit of an operation's result is always 0, by what is known of its operands.
+    fn is_half(&self, op: Op, args: &Args) -> bool {
+        let known = |i: usize| self.known[args[i].index()];
+        let is_half = |i: usize| match known(i) {
+            Some(bits) => bits >> 31 == 0,
+            None => self.half[args[i].index()],
+        };
+        match op {
+            Op::And => is_half(0) || is_half(1),
+            Op::Or | Op::Xor => is_half(0) && is_half(1),
+            Op::Shr => is_half(0) || known(1).is_some_and(|by| by % u32::BITS != 0),
+            Op::IToU | Op::UToI => is_half(0),
+            Op::BToI | Op::BToU => true,
+            _ => false,
+        }
     }
 
     /// The operand that an operation always equals.

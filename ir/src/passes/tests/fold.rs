@@ -274,3 +274,51 @@ fn a_block_left_at_its_end_is_its_body() {
          }",
     );
 }
+
+#[test]
+fn uints_without_the_highest_bit_become_floats_as_ints_do() {
+    let out = folded(
+        "fn main(%0: i32) -> (f32, f32, f32, f32, f32, f32, f32) ^0 {
+           %1: bool = ilt %0, %0
+           %2: u32 = i2u %0
+           %3: u32 = const 65535
+           %4: u32 = and %3, %2
+           %5: f32 = u2f %4
+           %6: u32 = const 48
+           %7: u32 = shr %2, %6
+           %8: u32 = xor %7, %4
+           %9: f32 = u2f %8
+           %10: u32 = const 32
+           %11: u32 = shr %2, %10
+           %12: f32 = u2f %11
+           %13: u32 = or %4, %2
+           %14: f32 = u2f %13
+           %15: u32 = const 4294901760
+           %16: u32 = and %2, %15
+           %17: f32 = u2f %16
+           %18: u32 = b2u %1
+           %19: f32 = u2f %18
+           %20: u32 = iadd %4, %7
+           %21: f32 = u2f %20
+           return %5, %9, %12, %14, %17, %19, %21
+         }",
+    );
+    let mut functions = out.functions.iter().flat_map(|f| &f.regions);
+    let insts = functions.find(|r| !r.insts.is_empty()).map(|r| &r.insts);
+    let insts = insts.expect("it has a body").iter();
+    let conversions = insts.filter_map(|inst| match inst.kind {
+        InstKind::Op(op @ (Op::IToF | Op::UToF)) => Some(op),
+        _ => None,
+    });
+    // Shifted by 48 is by 16, by 32 not at all; sums may carry into the highest bit.
+    let expected = [
+        Op::IToF,
+        Op::IToF,
+        Op::UToF,
+        Op::UToF,
+        Op::UToF,
+        Op::IToF,
+        Op::UToF,
+    ];
+    assert_eq!(conversions.collect::<Vec<_>>(), expected);
+}

@@ -49,7 +49,11 @@ fn module(functions: &str) -> Module {
         let types = list.split(',').map(str::trim).filter(|t| !t.is_empty());
         types
             .map(|t| t.rsplit([' ', '(']).next().expect("a type"))
-            .map(|t| if t == "f32" { "float" } else { "int" })
+            .map(|t| match t {
+                "f32" => "float",
+                "u32" => "uint",
+                _ => "int",
+            })
             .collect()
     };
     let mut text = String::from(

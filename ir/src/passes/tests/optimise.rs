@@ -57,6 +57,58 @@ fn what_is_computed_twice_is_computed_once() {
 }
 
 #[test]
+fn products_of_neighbouring_cells_are_sums() {
+    let out = one(
+        "fn main(%0: i32) -> (u32, u32, u32, u32, i32) ^0 {
+           %1: u32 = const 1000
+           %2: i32 = const 3
+           %3: u32 = i2u %0
+           %4: u32 = imul %3, %1
+           %5: i32 = iadd %2, %0
+           %6: u32 = i2u %5
+           %7: u32 = imul %1, %6
+           %8: u32 = const 4000000000
+           %9: u32 = iadd %3, %8
+           %10: u32 = imul %9, %1
+           %11: u32 = const 7
+           %12: u32 = imul %9, %11
+           %13: i32 = const 1000
+           %14: i32 = imul %5, %13
+           return %4, %7, %10, %12, %14
+         }",
+        |f| {
+            dedupe(f);
+            prune(f);
+        },
+    );
+    // 1000 · 4000000000 wraps. What was not multiplied by the same number, of the same type, stays a product.
+    let more = 4_000_000_000_u32.wrapping_mul(1000);
+    assert_text(
+        &out,
+        &format!(
+            "fn main(%0: i32) -> (u32, u32, u32, u32, i32) ^0 {{
+           %1: u32 = const 1000
+           %2: i32 = const 3
+           %3: u32 = i2u %0
+           %4: u32 = imul %3, %1
+           %5: i32 = iadd %2, %0
+           %6: u32 = const 3000
+           %7: u32 = iadd %4, %6
+           %8: u32 = const 4000000000
+           %9: u32 = iadd %3, %8
+           %10: u32 = const {more}
+           %11: u32 = iadd %4, %10
+           %12: u32 = const 7
+           %13: u32 = imul %9, %12
+           %14: i32 = const 1000
+           %15: i32 = imul %5, %14
+           return %4, %7, %11, %13, %15
+         }}"
+        ),
+    );
+}
+
+#[test]
 fn what_can_fault_or_be_seen_is_not_shared() {
     let text = "fn main(%0: i32, %1: f32) -> (i32, i32, f32, f32) ^0 {
         %2: i32 = idiv %0, %0
