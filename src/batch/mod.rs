@@ -367,6 +367,44 @@ impl BatchEvaluator {
         Ok(())
     }
 
+    /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does, without looking for its name.
+    ///
+    /// ```
+    /// use adumbra::*;
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let options = Options { output_derivatives: true, ..Options::default() };
+    /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
+    /// let program = Compiler::new(layout).with_options(options).compile(&sources)?;
+    /// let o = program.output_slot::<f32>("o")?;
+    ///
+    /// let x = [1.0_f32, 2.0, 3.0];
+    /// let mut globals = BatchGlobals::new(program.globals());
+    /// globals.plane("x", Part::Value, 0, &x, 1)?;
+    /// globals.same_part("x", Part::Ddx, 1.0_f32)?;
+    /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
+    /// evaluator.evaluate(&globals, 0, 3, &mut NoTextures);
+    /// let mut slopes = [0.0_f32; 3];
+    /// evaluator.copy_slot(o, Part::Ddx, 0, &mut slopes, 1);
+    /// assert_eq!(slopes, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the slot was found in a program with other outputs, its type has no such scalar, or the plane is too short.
+    pub fn copy_slot<T: HostValue, W: AnyWords>(
+        &self,
+        slot: OutputSlot<T>,
+        part: Part,
+        scalar: usize,
+        to: &mut [W],
+        stride: usize,
+    ) {
+        assert!(scalar < T::ty().scalar_count(), "the type has the scalar");
+        let scalar = slot.scalars(self.signature) + scalar;
+        self.machine
+            .copy_output(scalar, part as usize, as_words_mut(to), stride);
+    }
+
     /// The outputs of a point of the last evaluation as bits: of each scalar of each output, in order, its value, ddx and ddy.
     ///
     /// # Panics

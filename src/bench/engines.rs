@@ -5,7 +5,7 @@ use super::programs::{self, Pixel, Workload, program, workloads};
 use super::report::Report;
 use crate::{
     BatchEvaluator, BatchGlobals, BatchSetup, Dual, Engine, Evaluator, Instance, Limits,
-    NoTextures, Part, Program, SimdLevel, Tier,
+    NoTextures, OutputSlot, Part, Program, SimdLevel, Tier,
 };
 use std::cell::RefCell;
 use std::fmt;
@@ -56,6 +56,8 @@ impl Points {
 pub struct Batches {
     planes: [Vec<f32>; 2],
     evaluator: BatchEvaluator,
+    /// Its one output.
+    output: OutputSlot<f32>,
     /// How many parts come out: 1, or 3 where the program has derivatives.
     parts: usize,
     out: [Vec<f32>; 3],
@@ -82,6 +84,8 @@ impl Batches {
         Batches {
             planes: programs::planes(points),
             evaluator: evaluator.expect("the processor has the level"),
+            output: (program.output_slot("f"))
+                .expect("a benchmark program has one float output, f"),
             parts: if program.stats().lanes > 0 { 3 } else { 1 },
             out: programs::planes_out(points.len()),
         }
@@ -109,8 +113,7 @@ impl Batches {
             self.evaluator
                 .evaluate(&globals, first, count, &mut NoTextures);
             for (out, part) in out.iter_mut().zip(Part::ALL).take(self.parts) {
-                let copied = self.evaluator.copy("f", part, 0, &mut out[first..], 1);
-                copied.expect("a benchmark program has one float output, f");
+                (self.evaluator).copy_slot(self.output, part, 0, &mut out[first..], 1);
             }
         }
         black_box(out);
