@@ -14,6 +14,6 @@ pub use level::Level;
 pub use pattern::Pattern;
 pub use places::{Ref, Run};
 pub use rows::{
-    Copying, Full, Fusion, General, Piece, Routines, Shape, Test, find_copy, find_faults,
+    Copying, Full, Fusion, General, Made, Piece, Routines, Shape, Test, find_copy, find_faults,
     find_fusion, find_row, find_test, find_truth, lanes_of, partials_of_one,
 };

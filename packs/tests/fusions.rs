@@ -5,7 +5,7 @@
 use adumbra_ir::ops::Op;
 use adumbra_ir::types::Lanes;
 use adumbra_packs::{
-    Fusion, Level, Pattern, Piece, Ref, Run, Shape, find_fusion, find_row, lanes_of,
+    Fusion, Level, Made, Pattern, Piece, Ref, Run, Shape, find_fusion, find_row, lanes_of,
 };
 
 /// A value at each point, and its shadows if it has any.
@@ -106,13 +106,19 @@ fn row(level: Level, op: Op, args: &[Column]) -> Column {
 fn one_by_one(level: Level, piece: Piece, args: &[Column]) -> Column {
     match piece {
         Piece::Row(op) => row(level, op, args),
-        Piece::Fused(fusion) => {
-            let (first, then, at) = fusion.pieces();
-            let joined = one_by_one(level, first, &args[at..at + first.arity()]);
-            let mut rest = args.to_vec();
-            rest.splice(at..at + first.arity(), [joined]);
-            one_by_one(level, then, &rest)
-        }
+        Piece::Fused(fusion) => match fusion.made() {
+            Made::Chain(first, then, at) => {
+                let joined = one_by_one(level, first, &args[at..at + first.arity()]);
+                let mut rest = args.to_vec();
+                rest.splice(at..at + first.arity(), [joined]);
+                one_by_one(level, then, &rest)
+            }
+            Made::Same(of, lower, upper) => {
+                let mut all = args.to_vec();
+                all.insert(upper, args[lower].clone());
+                one_by_one(level, Piece::Fused(of), &all)
+            }
+        },
     }
 }
 

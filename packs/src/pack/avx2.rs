@@ -64,10 +64,10 @@ mod one {
         }}
         i32_to_float(a: Words) -> Floats { _mm256_cvtepi32_ps(a) }
         u32_to_float(a: Words) -> Floats {{
-            // Both halves are exact, so their sum is rounded once.
+            // Both halves are exact, and their sum is rounded once.
             let high = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a));
             let low = _mm256_cvtepi32_ps(_mm256_and_si256(a, _mm256_set1_epi32(0xffff)));
-            _mm256_add_ps(_mm256_mul_ps(high, _mm256_set1_ps(65_536.0)), low)
+            _mm256_fmadd_ps(high, _mm256_set1_ps(65_536.0), low)
         }}
         leading_zeros(a: Words) -> Words {{
             let mut all = [0_u32; 8];

@@ -71,13 +71,13 @@ struct FindRow<'a> {
 }
 
 /// The shapes of operands, two bits each.
-pub(super) fn bits_of(shapes: &[Shape]) -> u8 {
+pub(super) fn bits_of(shapes: &[Shape]) -> u16 {
     let shapes = shapes.iter().rev();
-    shapes.fold(0, |bits, &shape| bits << 2 | shape as u8)
+    shapes.fold(0, |bits, &shape| bits << 2 | shape as u16)
 }
 
 impl FindRow<'_> {
-    fn bits(&self) -> Option<u8> {
+    fn bits(&self) -> Option<u16> {
         self.shapes.map(bits_of)
     }
 }
@@ -102,14 +102,14 @@ macro_rules! find_shapes {
     };
 }
 
-/// The shapes of two operands.
-pub(super) const fn two(a: u8, b: u8) -> u8 {
-    a | b << 2
-}
-
-/// The shapes of three operands.
-pub(super) const fn three(a: u8, b: u8, c: u8) -> u8 {
-    two(a, b) | c << 4
+/// The shapes of operands, as [`bits_of`] has them.
+pub(super) const fn code<const N: usize>(shapes: [u16; N]) -> u16 {
+    let (mut bits, mut i) = (0, N);
+    while i > 0 {
+        i -= 1;
+        bits = bits << 2 | shapes[i];
+    }
+    bits
 }
 
 impl OpVisitor for FindRow<'_> {
@@ -125,26 +125,26 @@ impl OpVisitor for FindRow<'_> {
         } else if const { N == 3 } {
             // All alike, between or by constants, and chosen by a truth value.
             find_shapes!(level, bits, Float<R>, N:
-                three(VARYING, VARYING, VARYING),
-                three(VARYING, VARYING, UNIFORM),
-                three(VARYING, UNIFORM, UNIFORM),
-                three(UNIFORM, UNIFORM, VARYING),
-                three(DUAL, DUAL, DUAL),
-                three(DUAL, DUAL, UNIFORM),
-                three(DUAL, UNIFORM, UNIFORM),
-                three(UNIFORM, UNIFORM, DUAL),
-                three(VARYING, DUAL, DUAL),
+                code([VARYING, VARYING, VARYING]),
+                code([VARYING, VARYING, UNIFORM]),
+                code([VARYING, UNIFORM, UNIFORM]),
+                code([UNIFORM, UNIFORM, VARYING]),
+                code([DUAL, DUAL, DUAL]),
+                code([DUAL, DUAL, UNIFORM]),
+                code([DUAL, UNIFORM, UNIFORM]),
+                code([UNIFORM, UNIFORM, DUAL]),
+                code([VARYING, DUAL, DUAL]),
             )
         } else {
             find_shapes!(level, bits, Float<R>, N:
-                two(VARYING, VARYING),
-                two(VARYING, UNIFORM),
-                two(UNIFORM, VARYING),
-                two(DUAL, VARYING),
-                two(DUAL, UNIFORM),
-                two(VARYING, DUAL),
-                two(UNIFORM, DUAL),
-                two(DUAL, DUAL),
+                code([VARYING, VARYING]),
+                code([VARYING, UNIFORM]),
+                code([UNIFORM, VARYING]),
+                code([DUAL, VARYING]),
+                code([DUAL, UNIFORM]),
+                code([VARYING, DUAL]),
+                code([UNIFORM, DUAL]),
+                code([DUAL, DUAL]),
             )
         };
         let general = at_level!(level, General, float_general::<R, N>);
@@ -157,14 +157,14 @@ impl OpVisitor for FindRow<'_> {
             find_shapes!(level, bits, Whole<R>, N: VARYING,)
         } else if const { N == 3 } {
             find_shapes!(level, bits, Whole<R>, N:
-                three(VARYING, VARYING, VARYING),
-                three(VARYING, UNIFORM, UNIFORM),
+                code([VARYING, VARYING, VARYING]),
+                code([VARYING, UNIFORM, UNIFORM]),
             )
         } else {
             find_shapes!(level, bits, Whole<R>, N:
-                two(VARYING, VARYING),
-                two(VARYING, UNIFORM),
-                two(UNIFORM, VARYING),
+                code([VARYING, VARYING]),
+                code([VARYING, UNIFORM]),
+                code([UNIFORM, VARYING]),
             )
         };
         let general = at_level!(level, General, word_general::<R, N>);

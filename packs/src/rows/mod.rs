@@ -43,18 +43,18 @@ pub enum Shape {
     Dual = 2,
 }
 
-const VARYING: u8 = Shape::Varying as u8;
-const UNIFORM: u8 = Shape::Uniform as u8;
-const DUAL: u8 = Shape::Dual as u8;
+const VARYING: u16 = Shape::Varying as u16;
+const UNIFORM: u16 = Shape::Uniform as u16;
+const DUAL: u16 = Shape::Dual as u16;
 
 /// The shape of an operand, out of those of all: two bits each.
-const fn shape(shapes: u8, operand: usize) -> u8 {
+const fn shape(shapes: u16, operand: usize) -> u16 {
     shapes >> (2 * operand) & 3
 }
 
 /// Whether any operand is dual.
-const fn has_dual(shapes: u8) -> bool {
-    shapes & 0b10_10_10_10 != 0
+const fn has_dual(shapes: u16) -> bool {
+    shapes & 0b10_10_10_10_10_10_10_10 != 0
 }
 
 /// What is done with every word of a plane.
@@ -132,11 +132,11 @@ macro_rules! level {
             type P = pack::$packs::Floats;
 
             level!(@each [$(#[$attribute])?]
-                full::<T: Part<N>, N: usize, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
+                full::<T: Part<N>, N: usize, SHAPES: u16>(refs: *const Ref, runs: &[Run]);
                 float_general::<R: Row<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
                 word_general::<R: WordRow<N>, N: usize>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
                 test::<A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u32);
-                each_full::<E: Each, SHAPES: u8>(refs: *const Ref, runs: &[Run]);
+                each_full::<E: Each, SHAPES: u16>(refs: *const Ref, runs: &[Run]);
                 each_general::<E: Each>(refs: *const Ref, pattern: Pattern, packs: &[u32], active: &[u32]);
             );
         }
@@ -172,7 +172,7 @@ use conditions::{Asked, test};
 pub use find::{
     Routines, find_copy, find_faults, find_row, find_test, find_truth, partials_of_one,
 };
-pub use fused::{Fusion, Piece, find_fusion};
+pub use fused::{Fusion, Made, Piece, find_fusion};
 use part::{Arg, Float, Part, Whole};
 
 /// Points in a pack of a level.
@@ -252,7 +252,7 @@ unsafe fn blend<P: Pack>(to: *mut u32, offset: u32, active: P::Flags, words: P::
 /// # Safety
 /// As for [`Full`].
 #[inline(always)]
-unsafe fn full<P: Pack, T: Part<N>, const N: usize, const SHAPES: u8>(
+unsafe fn full<P: Pack, T: Part<N>, const N: usize, const SHAPES: u16>(
     refs: *const Ref,
     runs: &[Run],
 ) {
@@ -436,7 +436,7 @@ unsafe fn word_general<P: Pack, R: WordRow<N>, const N: usize>(
 /// # Safety
 /// As for [`Full`].
 #[inline(always)]
-unsafe fn each_full<P: Pack, E: Each, const SHAPES: u8>(refs: *const Ref, runs: &[Run]) {
+unsafe fn each_full<P: Pack, E: Each, const SHAPES: u16>(refs: *const Ref, runs: &[Run]) {
     // SAFETY: as for `full`.
     unsafe {
         let (to, from) = ((*refs).at, (*refs.add(1)).at);

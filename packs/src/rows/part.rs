@@ -26,6 +26,9 @@ pub(super) struct Then<A, B, const NA: usize, const NB: usize, const AT: usize>(
     PhantomData<(A, B)>,
 );
 
+/// The part `A`, of `NA` operands, of which that with the number `UPPER` is the same as that with the number `LOWER`, and not given.
+pub(super) struct Same<A, const NA: usize, const LOWER: usize, const UPPER: usize>(PhantomData<A>);
+
 impl<R: Row<N>, const N: usize> Part<N> for Float<R> {
     #[inline(always)]
     fn run<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
@@ -98,5 +101,23 @@ where
             i += 1;
         }
         B::run(then)
+    }
+}
+
+impl<A, const NA: usize, const LOWER: usize, const UPPER: usize, const N: usize> Part<N>
+    for Same<A, NA, LOWER, UPPER>
+where
+    A: Part<NA>,
+{
+    #[inline(always)]
+    fn run<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
+        const { assert!(N + 1 == NA && LOWER < UPPER && UPPER < NA, "all but one") };
+        let mut all = [args[LOWER]; NA];
+        let mut i = 0;
+        while i < N {
+            all[if i < UPPER { i } else { i + 1 }] = args[i];
+            i += 1;
+        }
+        A::run(all)
     }
 }

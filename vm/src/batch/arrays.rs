@@ -29,7 +29,7 @@ impl Chunk {
         if index < len {
             return index;
         }
-        let span = self.span();
+        let span = self.span_of(self.site());
         let kind = FaultKind::IndexOutOfRange;
         self.results.faults.add(point, kind, span);
         if (index as i32) < 0 { 0 } else { len - 1 }
@@ -106,8 +106,7 @@ impl Chunk {
     }
 
     pub(super) fn array_zero(&mut self, array: Array, context: &mut Context<'_>) {
-        let span = self.span();
-        self.take_steps(array_steps(array.len), context, span);
+        self.take_steps(array_steps(array.len), context, self.site());
         self.clear(array.base, array.slots());
     }
 
@@ -129,18 +128,19 @@ impl Chunk {
             let elements = granted(point).max(1).checked_mul(part);
             elements.filter(|&elements| elements <= array.len)
         };
-        let span = self.span();
+        let site = self.site();
         for point in self.group.iter() {
             if (asked(point) as i32) < 0 {
                 let kind = FaultKind::NegativeArraySize;
+                let span = self.span_of(site);
                 self.results.faults.add(point, kind, span);
             }
         }
-        self.stop(span, |point| {
+        self.stop(site, |point| {
             elements(point).is_none().then_some(FaultKind::ArraySize)
         });
         let elements = |point| elements(point).unwrap_or(0);
-        self.take_each(|point| array_steps(elements(point)), context, span);
+        self.take_each(|point| array_steps(elements(point)), context, site);
         for point in self.group.iter() {
             let slots = elements(point) * array.stride();
             let parts = granted(point);
@@ -155,9 +155,8 @@ impl Chunk {
     }
 
     pub(super) fn array_copy(&mut self, to: Array, from: Array, context: &mut Context<'_>) {
-        let span = self.span();
         let len = to.len.min(from.len);
-        self.take_steps(array_steps(len), context, span);
+        self.take_steps(array_steps(len), context, self.site());
         if !self.group.is_everyone() {
             for point in self.group.iter() {
                 // SAFETY: the arrays and the point exist.
@@ -196,8 +195,8 @@ impl Chunk {
         refs: *const Ref,
         context: &mut Context<'_>,
     ) {
-        let span = self.span();
-        self.take_steps(array_steps(to.len.min(from.len)), context, span);
+        let steps = array_steps(to.len.min(from.len));
+        self.take_steps(steps, context, self.site());
         for point in self.group.iter() {
             // SAFETY: asked of the caller; the part lies inside the longer array.
             unsafe {

@@ -24,6 +24,15 @@ use std::sync::Arc;
 /// More steps than a point has left: it is to be stopped.
 const NONE_LEFT: u64 = u64::MAX;
 
+/// Where something happens. What of the source it comes from is looked up if there is something to tell of it.
+#[derive(Clone, Copy)]
+pub(super) enum Site {
+    /// The shader as a whole.
+    Shader,
+    /// An instruction of the bytecode.
+    Instruction(u32),
+}
+
 /// What a run has beside the chunk.
 pub(super) struct Context<'a> {
     pub(super) host: &'a mut dyn Host,
@@ -189,15 +198,12 @@ impl Chunk {
     /// As for [`run`](Chunk::run).
     pub(super) unsafe fn start(&mut self, points: usize, entry: usize, context: &mut Context<'_>) {
         self.begin(points, entry);
-        let (span, elements) = {
-            let entry = &self.program.functions[self.program.entry as usize];
-            (entry.span, entry.elements)
-        };
-        self.take_steps(1, context, span);
+        self.take_steps(1, context, Site::Shader);
         if self.limits.call_depth == 0 {
-            self.stop(span, |_| Some(FaultKind::CallDepth));
+            self.stop(Site::Shader, |_| Some(FaultKind::CallDepth));
         }
-        self.hold(elements, span);
+        let elements = self.program.functions[self.program.entry as usize].elements;
+        self.hold(elements, Site::Shader);
         if self.group.points > 0 {
             // SAFETY: asked of the caller.
             unsafe { self.run(context) };
@@ -284,11 +290,11 @@ impl Chunk {
     }
 
     /// The points of the group hold so many array elements more.
-    pub(super) fn hold(&mut self, elements: u32, span: Span) {
+    pub(super) fn hold(&mut self, elements: u32, site: Site) {
         let left = &mut self.elements[self.depth];
         match left.checked_sub(elements) {
             Some(rest) => *left = rest,
-            None => self.stop(span, |_| Some(FaultKind::ArraySize)),
+            None => self.stop(site, |_| Some(FaultKind::ArraySize)),
         }
     }
 
@@ -300,23 +306,26 @@ impl Chunk {
         }
     }
 
-    /// Where the group's step comes from.
-    pub(super) fn span(&self) -> Span {
-        self.span_of(self.memory.steps[self.at].position)
+    /// Where the group is.
+    pub(super) fn site(&self) -> Site {
+        Site::Instruction(self.memory.steps[self.at].position)
     }
 
-    /// Where an instruction of the bytecode comes from.
-    pub(super) fn span_of(&self, position: u32) -> Span {
-        self.program.span(position).unwrap_or_default()
+    /// What of the source a site comes from.
+    pub(super) fn span_of(&self, site: Site) -> Span {
+        match site {
+            Site::Shader => self.program.functions[self.program.entry as usize].span,
+            Site::Instruction(position) => self.program.span(position).unwrap_or_default(),
+        }
     }
 
     /// The group takes steps; those that have too few are stopped.
-    pub(super) fn take_steps(&mut self, taken: u64, context: &mut Context<'_>, span: Span) {
+    pub(super) fn take_steps(&mut self, taken: u64, context: &mut Context<'_>, site: Site) {
         self.account.owed += taken;
         if self.account.owed > self.account.least {
-            self.take_exactly(taken, |_| taken, span);
+            self.take_exactly(taken, |_| taken, site);
         }
-        self.ask_for_patience(taken, context, span);
+        self.ask_for_patience(taken, context, site);
     }
 
     /// Each point of the group takes steps of its own.
@@ -324,15 +333,15 @@ impl Chunk {
         &mut self,
         taken: impl Fn(usize) -> u64,
         context: &mut Context<'_>,
-        span: Span,
+        site: Site,
     ) {
         let most = self.group.iter().map(&taken).max().unwrap_or(0);
-        self.take_exactly(0, taken, span);
-        self.ask_for_patience(most, context, span);
+        self.take_exactly(0, taken, site);
+        self.ask_for_patience(most, context, site);
     }
 
     /// Accounts for what is owed, of which `now` is not taken yet, and for what each point takes now.
-    fn take_exactly(&mut self, now: u64, taken: impl Fn(usize) -> u64, span: Span) {
+    fn take_exactly(&mut self, now: u64, taken: impl Fn(usize) -> u64, site: Site) {
         self.tell_apart();
         let before = self.account.owed - now;
         self.account.owed = 0;
@@ -353,7 +362,7 @@ impl Chunk {
         }
         if stopped {
             let steps = std::mem::take(&mut self.steps);
-            self.stop(span, |point| {
+            self.stop(site, |point| {
                 (steps[point] == NONE_LEFT).then_some(FaultKind::StepBudget)
             });
             self.steps = steps;
@@ -361,21 +370,22 @@ impl Chunk {
     }
 
     /// Asks the host whether the group is to be stopped, as often as for a point.
-    fn ask_for_patience(&mut self, taken: u64, context: &mut Context<'_>, span: Span) {
+    fn ask_for_patience(&mut self, taken: u64, context: &mut Context<'_>, site: Site) {
         if self.group.points > 0
             && is_time_to_ask(self.account.left(), taken)
             && context.host.is_cancelled()
         {
-            self.stop(span, |_| Some(FaultKind::Cancelled));
+            self.stop(site, |_| Some(FaultKind::Cancelled));
         }
     }
 
     /// Stops those points of the group for which there is a reason.
-    pub(super) fn stop(&mut self, span: Span, why: impl Fn(usize) -> Option<FaultKind>) {
+    pub(super) fn stop(&mut self, site: Site, why: impl Fn(usize) -> Option<FaultKind>) {
         let mut gone = std::mem::take(&mut self.found);
         gone.fill(0);
         for point in self.group.iter() {
             if let Some(kind) = why(point) {
+                let span = self.span_of(site);
                 self.results.faults.add(point, kind, span);
                 self.results.outcomes[point] = Outcome::Stopped;
                 let (pack, bit) = self.group.bit_of(point);

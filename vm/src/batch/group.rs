@@ -2,6 +2,9 @@
 
 pub(super) use adumbra_packs::Run;
 
+/// Packs that are looked at together: a bit for each.
+const SET: usize = u64::BITS as usize;
+
 /// A list of packs, each as bytes from the first pack of the chunk, and as runs.
 pub(super) struct Packs {
     pub(super) list: Vec<u32>,
@@ -25,26 +28,29 @@ impl Packs {
         self.runs.clear();
     }
 
-    /// Appends a pack of so many bytes.
-    fn push(&mut self, offset: u32, bytes: u32) {
-        self.list.push(offset);
+    /// Appends packs that follow one another, each of so many bytes.
+    fn extend(&mut self, list: &[u32], bytes: u32) {
+        let (Some(&start), packs) = (list.first(), list.len() as u32) else {
+            return;
+        };
         match self.runs.last_mut() {
-            Some(run) if run.start + run.packs * bytes == offset => run.packs += 1,
-            _ => self.runs.push(Run {
-                start: offset,
-                packs: 1,
-            }),
+            Some(run) if run.start + run.packs * bytes == start => run.packs += packs,
+            _ => self.runs.push(Run { start, packs }),
         }
+        self.list.extend_from_slice(list);
     }
 
-    /// These packs, which follow one another.
-    fn set(&mut self, list: &[u32]) {
-        self.clear();
-        self.list.extend_from_slice(list);
-        self.runs.push(Run {
-            packs: list.len() as u32,
-            ..Run::FIRST
-        });
+    /// Appends those of these packs whose bits are set.
+    fn extend_by(&mut self, mut set: u64, list: &[u32], bytes: u32) {
+        let mut at = 0;
+        while set != 0 {
+            let gap = set.trailing_zeros();
+            let packs = (set >> gap).trailing_ones();
+            at += gap as usize;
+            self.extend(&list[at..at + packs as usize], bytes);
+            at += packs as usize;
+            set = set.checked_shr(gap + packs).unwrap_or(0);
+        }
     }
 }
 
@@ -120,9 +126,11 @@ impl Group {
         if points == self.begun {
             self.active.clear();
             self.active.extend_from_slice(&self.live);
-            let all = &self.all[..self.live.len()];
-            self.full.set(all);
-            self.some.set(all);
+            let (all, bytes) = (&self.all[..self.live.len()], self.bytes());
+            for packs in [&mut self.full, &mut self.some] {
+                packs.clear();
+                packs.extend(all, bytes);
+            }
             self.partial.clear();
             self.partial_active.clear();
             self.points = points;
@@ -170,19 +178,28 @@ impl Group {
         self.partial.clear();
         self.partial_active.clear();
         self.points = 0;
-        let bytes = (self.lanes * size_of::<u32>()) as u32;
-        for ((&active, &live), &offset) in self.active.iter().zip(&self.live).zip(&self.all) {
-            self.points += active.count_ones() as usize;
-            if active != 0 {
-                self.some.push(offset, bytes);
+        let bytes = self.bytes();
+        // Asking pack by pack would be guessed wrong as often as not.
+        let sets = self.active.chunks(SET).zip(self.live.chunks(SET));
+        for ((active, live), all) in sets.zip(self.all.chunks(SET)) {
+            let (mut some, mut full) = (0, 0);
+            for (i, (&active, &live)) in active.iter().zip(live).enumerate() {
+                self.points += active.count_ones() as usize;
+                some |= u64::from(active != 0) << i;
+                full |= u64::from(active == live) << i;
             }
-            if active == live {
-                self.full.push(offset, bytes);
-            } else if active != 0 {
-                self.partial.push(offset);
-                self.partial_active.push(active);
+            self.some.extend_by(some, all, bytes);
+            self.full.extend_by(full, all, bytes);
+            for pack in points_of(0, some & !full) {
+                self.partial.push(all[pack]);
+                self.partial_active.push(active[pack]);
             }
         }
+    }
+
+    /// Bytes of a pack.
+    fn bytes(&self) -> u32 {
+        (self.lanes * size_of::<u32>()) as u32
     }
 
     /// Points in a pack.
@@ -197,7 +214,8 @@ impl Group {
 
     /// Which pack begins so many bytes from the first one.
     pub(super) fn pack_at(&self, offset: u32) -> usize {
-        offset as usize / size_of::<u32>() / self.lanes
+        // Packs have a power of two of bytes.
+        offset as usize >> self.bytes().trailing_zeros()
     }
 
     /// Of each pack, the points that run, a bit each.
@@ -228,7 +246,8 @@ impl Group {
 }
 
 /// The points from `first` on whose bits are set.
-pub(super) fn points_of(first: usize, mut bits: u32) -> impl Iterator<Item = usize> {
+pub(super) fn points_of(first: usize, bits: impl Into<u64>) -> impl Iterator<Item = usize> {
+    let mut bits = bits.into();
     std::iter::from_fn(move || {
         let lane = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
         bits &= bits - 1;

@@ -177,9 +177,8 @@ impl Chunk {
             }
         }
         if too_large {
-            let span = self.span();
             let mut closures = std::mem::take(&mut self.results.closures);
-            self.stop(span, |point| {
+            self.stop(self.site(), |point| {
                 (closures[point].size() > limit).then_some(FaultKind::ClosureSize)
             });
             for (point, closures) in closures.iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 use super::load::{Loaded, SCRATCH};
 use super::planes::{ALIGNMENT, CELL_WORDS, Ref, Words};
 use super::source::Source;
-use super::step::{Lent, Place, RegionInfo, Step};
+use super::step::{Lent, Place, RegionInfo, RowCall, Step};
 use crate::bytecode::Bytecode;
 use crate::native::{Kernel, Kernels};
 
@@ -16,6 +16,7 @@ pub(super) struct Memory {
     /// Words from one plane to the next.
     plane: usize,
     pub(super) steps: Box<[Step]>,
+    pub(super) calls: Box<[RowCall]>,
     pub(super) refs: Box<[Ref]>,
     /// Words that are elsewhere at samples.
     pub(super) lent: Box<[Lent]>,
@@ -66,6 +67,7 @@ impl Memory {
         let Loaded {
             steps,
             places,
+            calls,
             lent,
             units: _,
             regions,
@@ -129,6 +131,7 @@ impl Memory {
         Memory {
             plane,
             steps: steps.into_boxed_slice(),
+            calls: calls.into_boxed_slice(),
             refs: places.iter().map(|&place| resolve(place)).collect(),
             lent: lent.into_boxed_slice(),
             kernels,
@@ -150,6 +153,7 @@ impl Memory {
             words,
             plane: _,
             steps,
+            calls,
             refs,
             lent,
             kernels: _,
@@ -163,6 +167,7 @@ impl Memory {
         let uses = hosts.iter().map(|host| size_of_val(&host.refs[..]));
         words.memory()
             + size_of_val(&steps[..])
+            + size_of_val(&calls[..])
             + size_of_val(&refs[..])
             + size_of_val(&lent[..])
             + size_of_val(&hosts[..])

@@ -1,6 +1,6 @@
 //! Loops by machine code: who enters, who comes out where, and what it takes from the budgets.
 
-use super::chunk::{Chunk, Context};
+use super::chunk::{Chunk, Context, Site};
 use super::group::Run;
 use super::planes::Ref;
 use super::waiting::Position;
@@ -107,10 +107,9 @@ impl Chunk {
                 &CALLEES,
             );
         }
-        let position = self.memory.regions[region as usize].position;
-        let span = self.span_of(position);
+        let site = Site::Instruction(self.memory.regions[region as usize].position);
         let exchange = std::mem::replace(&mut self.exchange, Exchange::new(0, 0));
-        self.take_each(|point| u64::from(exchange.steps[point]), context, span);
+        self.take_each(|point| u64::from(exchange.steps[point]), context, site);
         for way in 0..self.memory.regions[region as usize].ways.len() {
             let set = &exchange.ways[way * stride..][..stride];
             let mut found = std::mem::take(&mut self.found);

@@ -16,6 +16,14 @@ pub(super) const FEW: usize = 4;
 /// Points of programs with more slots do not leave for being few: each takes all of its registers along.
 const MAX_SLOTS_OF_FEW: u32 = 1 << 12;
 
+/// For how many points of a group a test is as said.
+#[derive(PartialEq, Eq)]
+enum HoldsFor {
+    Nobody,
+    Some,
+    All,
+}
+
 impl Chunk {
     /// Runs all points as far as they go.
     ///
@@ -24,12 +32,12 @@ impl Chunk {
     pub(super) unsafe fn run(&mut self, context: &mut Context<'_>) {
         // The steps stay where they are, and nobody writes to them.
         let steps: *const Step = self.memory.steps.as_ptr();
-        let refs: *const Ref = self.memory.refs.as_ptr();
+        let all: *const Ref = self.memory.refs.as_ptr();
         loop {
             // SAFETY: targets are steps, and control does not run off the end of a function.
             let step = unsafe { &*steps.add(self.at) };
             // SAFETY: loading gave each step its operands.
-            let refs = unsafe { refs.add(step.refs as usize) };
+            let refs = unsafe { all.add(step.refs as usize) };
             debug_assert!(
                 matches!(step.act, Act::Join) || !self.others_come_first(),
                 "whoever runs is at the least position: what those keep who wait was found out by that"
@@ -56,6 +64,22 @@ impl Chunk {
                         if !kept || self.group.partial.is_empty() {
                             routine(refs, &self.group.some.runs);
                             self.at += rows as usize;
+                        }
+                        continue;
+                    }
+                    Act::Sequence {
+                        calls: (first, count),
+                        steps,
+                        kept,
+                    } => {
+                        self.at += 1;
+                        if !kept || self.group.partial.is_empty() {
+                            let runs = &self.group.some.runs;
+                            let calls = &self.memory.calls[first as usize..][..count as usize];
+                            for call in calls {
+                                (call.routine)(all.add(call.refs as usize), runs);
+                            }
+                            self.at += steps as usize;
                         }
                         continue;
                     }
@@ -112,8 +136,7 @@ impl Chunk {
                         continue;
                     }
                     Act::Loop(target) => {
-                        let span = self.span();
-                        self.take_steps(1, context, span);
+                        self.take_steps(1, context, self.site());
                         self.at = target as usize;
                         if self.group.points <= FEW && self.program.slots <= MAX_SLOTS_OF_FEW {
                             self.leave(context);
@@ -149,8 +172,7 @@ impl Chunk {
                         continue;
                     }
                     Act::Unreachable => {
-                        let span = self.span();
-                        self.stop(span, |_| Some(FaultKind::Unreachable));
+                        self.stop(self.site(), |_| Some(FaultKind::Unreachable));
                     }
                     Act::Leave => self.leave(context),
                     Act::Load { array, to } => self.load(array, to, refs),
@@ -207,11 +229,11 @@ impl Chunk {
         }
     }
 
-    /// Tests the packs of the group: of each pack of the chunk the points of the group for which it is as said.
+    /// Tests the packs of the group: of each pack of the chunk the points of the group for which it is as said. Returns for how many.
     ///
     /// # Safety
     /// As for [`Test`].
-    unsafe fn test(&mut self, test: Test, is: bool, refs: *const Ref) {
+    unsafe fn test(&mut self, test: Test, is: bool, refs: *const Ref) -> HoldsFor {
         let Chunk { group, found, .. } = self;
         let packs = group.packs();
         if group.is_everyone() {
@@ -229,19 +251,26 @@ impl Chunk {
             }
         }
         let flip = if is { 0 } else { u32::MAX };
+        let (mut holds, mut fails) = (0, 0);
         for (found, &active) in found[..packs].iter_mut().zip(group.active()) {
             *found = (*found ^ flip) & active;
+            holds |= *found;
+            fails |= *found ^ active;
         }
         found[packs..].fill(0);
+        match (holds, fails) {
+            (0, _) => HoldsFor::Nobody,
+            (_, 0) => HoldsFor::All,
+            _ => HoldsFor::Some,
+        }
     }
 
     unsafe fn fault(&mut self, test: Test, kind: FaultKind, refs: *const Ref) {
         // SAFETY: the test and its operands are the step's.
-        unsafe { self.test(test, true, refs) };
-        if self.found.iter().all(|&bits| bits == 0) {
+        if unsafe { self.test(test, true, refs) } == HoldsFor::Nobody {
             return;
         }
-        let span = self.span();
+        let span = self.span_of(self.site());
         let Chunk {
             group,
             found,
@@ -274,26 +303,27 @@ impl Chunk {
             return;
         }
         // SAFETY: the test and its operands are the step's.
-        unsafe { self.test(test, !when, refs) };
-        let (found, active) = (&self.found[..self.group.packs()], self.group.active());
-        if found == active {
-            self.at = target;
-            return;
-        }
-        if found.iter().any(|&bits| bits != 0) {
-            let found = std::mem::take(&mut self.found);
-            self.part(&found, target);
-            self.found = found;
+        match unsafe { self.test(test, !when, refs) } {
+            HoldsFor::All => {
+                self.at = target;
+                return;
+            }
+            HoldsFor::Some => {
+                let found = std::mem::take(&mut self.found);
+                self.part(&found, target);
+                self.found = found;
+            }
+            HoldsFor::Nobody => {}
         }
         self.at += 1;
     }
 
     /// The group calls a function.
     fn enter(&mut self, target: usize, elements: u32, steps: u64, context: &mut Context<'_>) {
-        let span = self.span();
+        let site = self.site();
         self.count(steps, Some(0), context);
         self.call(target);
-        self.hold(elements, span);
+        self.hold(elements, site);
     }
 
     /// Takes so many steps at once, for calls among them around which at most so many are open whose callees stand in their places; unless one of them meets a limit, or the
@@ -314,10 +344,9 @@ impl Chunk {
 
     /// What is taken from the limits by the turn of a loop, or by a call around which so many are open whose callees stand in their places.
     fn count(&mut self, steps: u64, open: Option<u32>, context: &mut Context<'_>) {
-        let span = self.span();
-        self.take_steps(steps, context, span);
+        self.take_steps(steps, context, self.site());
         if self.is_too_deep(open) {
-            self.stop(span, |_| Some(FaultKind::CallDepth));
+            self.stop(self.site(), |_| Some(FaultKind::CallDepth));
         }
     }
 }

@@ -48,6 +48,15 @@ pub(super) enum Act {
         /// Whether points that do not run keep what they have in the planes that the last one writes.
         kept: bool,
     },
+    /// All of the steps that follow at once: rows for which there are routines for whole packs, alone or together.
+    Sequence {
+        /// The first of their calls, and how many there are.
+        calls: (u32, u32),
+        /// How many steps follow.
+        steps: u32,
+        /// Whether points that do not run keep what they have in planes that each of the rows writes.
+        kept: bool,
+    },
     /// Records faults of the row that follows. Operands: that row's.
     Fault(Test, FaultKind),
     /// Jumps unless the test is as said. Operands: the test's.
@@ -117,6 +126,12 @@ pub(super) enum Act {
     ClosureScale,
     /// Operands: the plane for it, a closure, three weights.
     ClosureTint,
+}
+
+/// A row, or rows that are computed together, for whole packs, and where its operands begin among the program's.
+pub(super) struct RowCall {
+    pub(super) routine: Full,
+    pub(super) refs: u32,
 }
 
 /// How a sample tells its footprint.

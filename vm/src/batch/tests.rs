@@ -1,5 +1,6 @@
 //! Chunks show what single points show, on random programs, at every level and width.
 
+mod fusions;
 mod quads;
 
 use super::*;

@@ -1,12 +1,14 @@
 //! Which rows are computed together: a row whose result dies as an operand of a later one joins it, if there is a routine for both.
 //!
-//! The first row moves down to the second, so nothing between them may write what it reads, or have to do with what it writes. In front of the
-//! rows comes the step for all of them; the rows stay behind it, for groups that have to leave what others keep alone.
+//! The first row moves down to the second, or that up to the first, so nothing between them may write what the one that moves reads, or have to do with what it
+//! writes. In front of the rows comes the step for all of them; the rows stay behind it, for groups that have to leave what others keep alone.
+//!
+//! A row may have the shadows of another value. Then it writes its value alone; joined with the row that computes those, both are written at once.
 
 use super::super::step::{Act, Place, Step};
 use super::{Loader, Triple, written};
 use adumbra_ir::ops::Op;
-use adumbra_packs::{Full, Fusion, Piece, Shape, find_fusion};
+use adumbra_packs::{Full, Fusion, Made, Piece, Shape, find_fusion};
 use std::ops::Range;
 
 /// How many pieces back a row looks for one to join.
@@ -18,10 +20,28 @@ pub(super) struct Candidate {
     /// The first of its steps, and how many there are.
     start: usize,
     len: usize,
+    /// The first slot of the result.
+    to: u32,
     result: Triple,
+    /// How many places of the result are written, its value's first; the others hold the shadows already.
+    written: usize,
+    /// Where its rows put what passes between them, should they be computed one by one.
+    inner: Vec<Place>,
     args: Vec<Triple>,
     /// The instruction that reads the result for the last time, if there is one for all of its words.
     dies: Option<u32>,
+}
+
+impl Candidate {
+    /// The step behind its own.
+    fn end(&self) -> usize {
+        self.start + self.len
+    }
+
+    /// The places that it writes.
+    fn written(&self) -> impl Iterator<Item = Place> {
+        self.result.places().take(self.written)
+    }
 }
 
 /// Two candidates as one.
@@ -31,16 +51,28 @@ struct Joined {
     fusion: Fusion,
     routine: Full,
     args: Vec<Triple>,
+    /// Whether the second moves up, not the first down.
+    rises: bool,
 }
 
 impl Loader<'_> {
-    /// The step just emitted computes a row: it is joined with those before it that it can be joined with.
-    pub(super) fn join_rows(&mut self, op: Op, result: Triple, args: &[Triple], deaths: &[u32]) {
+    /// The step just emitted computes a row, whose result has its slots from `to` on, and of which it writes so many words: it is joined with those before it that it can be
+    /// joined with.
+    pub(super) fn join_rows(
+        &mut self,
+        op: Op,
+        (to, result, written): (u32, Triple, usize),
+        args: &[Triple],
+        deaths: &[u32],
+    ) {
         let mut own = Candidate {
             piece: Piece::Row(op),
             start: self.out.steps.len() - 1,
             len: 1,
+            to,
             result,
+            written,
+            inner: Vec::new(),
             args: args.to_vec(),
             dies: (deaths.iter().all(|death| death == &deaths[0])).then(|| deaths[0]),
         };
@@ -56,95 +88,134 @@ impl Loader<'_> {
     /// A candidate that can join the last one, and what both are.
     fn partner(&self, own: &Candidate) -> Option<Joined> {
         let candidates = self.candidates.iter().enumerate().rev();
-        for (first, other) in candidates.filter(|(_, other)| other.dies == Some(self.position)) {
+        for (first, other) in candidates
+            .filter(|(_, other)| other.dies == Some(self.position) && other.end() <= own.start)
+        {
             let mut uses = (0..)
                 .zip(&own.args)
                 .filter(|(_, arg)| arg.meets(other.result));
             let (Some((operand, arg)), None) = (uses.next(), uses.next()) else {
                 continue;
             };
-            let Some(fusion) = Fusion::of(other.piece, own.piece, operand) else {
+            let Some((fusion, args)) = fusion(other, own, operand) else {
                 continue;
             };
-            let mut args = own.args.clone();
-            args.splice(operand..=operand, other.args.iter().copied());
             let routine = shapes(own.result, &args)
                 .and_then(|shapes| find_fusion(self.level, fusion, &shapes));
-            let is_free =
-                |place| matches!(place, Place::Own(slot) if self.held[slot as usize] == 0);
-            if let Some(routine) = routine
-                && *arg == other.result
-                && arg.places().all(is_free)
-                && self.can_move(other, own.start)
+            let mut gone = other.written().filter(|&place| !own.result.has(place));
+            let Some(routine) = routine else {
+                continue;
+            };
+            // The shadows of a third value are nobody's to write.
+            let mut had = own.result.places().skip(own.written);
+            if *arg != other.result
+                || !gone.all(|place| self.is_free(place, other))
+                || !had.all(|place| other.written().any(|written| written == place))
             {
+                continue;
+            }
+            // Who reads the result in between needs it in its place; so does who did before the last one moved up.
+            let between = other.end()..own.start;
+            let behind = own.end()..self.out.steps.len();
+            if ![between.clone(), behind]
+                .into_iter()
+                .all(|steps| self.leave_alone(steps, other.written()))
+            {
+                continue;
+            }
+            let sinks = self.can_pass(between.clone(), other);
+            if sinks || self.can_pass(between, own) {
                 return Some(Joined {
                     first,
                     fusion,
                     routine,
                     args,
+                    rises: !sinks,
                 });
             }
         }
         None
     }
 
-    /// Whether nothing between a candidate and a step has to do with what it reads or writes.
-    fn can_move(&self, candidate: &Candidate, to: usize) -> bool {
-        let end = candidate.start + candidate.len;
-        self.out.steps[end..to]
-            .iter()
-            .zip(&self.counts[end..to])
-            .all(|(step, &count)| {
-                let places = &self.out.places[step.refs as usize..][..count as usize];
-                let count = match step.act {
+    /// Whether nobody has a word in a plane but a candidate, which writes it.
+    fn is_free(&self, place: Place, candidate: &Candidate) -> bool {
+        let Place::Own(slot) = place else {
+            return false;
+        };
+        let own = candidate.to..candidate.to + candidate.result.places().count() as u32;
+        let guests = own.filter(|&own| own != slot && self.map[own as usize] == place);
+        self.held[slot as usize] == guests.count() as u32
+    }
+
+    /// Whether none of these steps reads or writes any of these places.
+    fn leave_alone(&self, steps: Range<usize>, mut all: impl Iterator<Item = Place>) -> bool {
+        all.all(|place| {
+            let mut steps = steps.clone();
+            steps.all(|step| !self.places(step).contains(&place))
+        })
+    }
+
+    /// Whether a candidate may be computed before these steps as well as behind them: none has to do with what its rows write, or writes what they read.
+    fn can_pass(&self, mut steps: Range<usize>, candidate: &Candidate) -> bool {
+        let inner = candidate.inner.iter().copied();
+        self.leave_alone(steps.clone(), candidate.written().chain(inner))
+            && steps.all(|step| {
+                let count = match self.out.steps[step].act {
                     Act::Row { pattern, .. } => written(pattern),
                     Act::Cell(..) => 1,
-                    // The rows behind it tell what it does.
-                    Act::Fused { .. } => return true,
+                    // The rows behind what is together tell what it does.
                     _ => 0,
                 };
-                let written = &places[..count];
-                !places.iter().any(|&place| candidate.result.has(place))
-                    && !candidate
-                        .args
-                        .iter()
-                        .any(|arg| written.iter().any(|&place| arg.has(place)))
+                let written = &self.places(step)[..count];
+                !(candidate.args.iter()).any(|arg| written.iter().any(|&place| arg.has(place)))
             })
     }
 
-    /// A candidate's steps move to those of the last one, behind a step for all of them.
+    /// The steps of two candidates come together, behind a step for all of them.
     fn join(&mut self, joined: Joined, last: Candidate) -> Candidate {
         let first = self.candidates.remove(joined.first);
-        for later in &mut self.candidates[joined.first..] {
-            later.start -= first.len;
-        }
-        let start = last.start - first.len;
-        let mut rows = self.take_rows(first.start..first.start + first.len);
-        rows.extend(self.take_rows(start..start + last.len));
+        let mut inner = last.inner.clone();
+        inner.extend(first.inner.iter().copied().chain(first.written()));
+        let (between, end) = (first.end()..last.start, last.end());
+        let own = self.take_rows(last.start..end);
+        let mut rows = self.take_rows(first.start..between.start);
+        rows.extend(own);
         let refs = self.out.places.len();
         self.out.places.extend(last.result.places());
         let args = joined.args.iter();
         self.out.places.extend(args.flat_map(|arg| arg.places()));
-        let (row, _) = rows.last().expect("there are two at least");
         let step = Step {
             act: Act::Fused {
                 routine: joined.routine,
                 rows: rows.len() as u32,
-                kept: matches!(row.act, Act::Row { kept: true, .. }),
+                kept: last.result.places().any(|place| self.is_kept(place)),
             },
             refs: refs as u32,
-            position: row.position,
+            position: self.position,
         };
         rows.insert(0, (step, (self.out.places.len() - refs) as u32));
         let len = rows.len();
-        for (step, count) in rows {
-            self.out.steps.push(step);
-            self.counts.push(count);
+        let start = match joined.rises {
+            true => first.start,
+            false => last.start - first.len,
+        };
+        let (steps, counts): (Vec<Step>, Vec<u32>) = rows.into_iter().unzip();
+        self.out.steps.splice(start..start, steps);
+        self.counts.splice(start..start, counts);
+        for other in &mut self.candidates {
+            if between.contains(&other.start) {
+                other.start -= first.len;
+                other.start += if joined.rises { len } else { 0 };
+            } else if other.start >= end {
+                other.start = other.start - first.len - last.len + len;
+            }
         }
         Candidate {
             piece: Piece::Fused(joined.fusion),
             start,
             len,
+            written: last.result.places().count(),
+            inner,
             args: joined.args,
             ..last
         }
@@ -157,6 +228,29 @@ impl Loader<'_> {
         rows.filter(|(step, _)| !matches!(step.act, Act::Fused { .. }))
             .collect()
     }
+}
+
+/// Both candidates as one, the first of which gives the second that operand, and what that has of others.
+fn fusion(first: &Candidate, then: &Candidate, operand: usize) -> Option<(Fusion, Vec<Triple>)> {
+    let mut fusion = Fusion::of(Made::Chain(first.piece, then.piece, operand))?;
+    let mut args = then.args.clone();
+    args.splice(operand..=operand, first.args.iter().copied());
+    // As long as any two of them are the same.
+    while let Some((with_same, upper)) = with_same(fusion, &args) {
+        fusion = with_same;
+        args.remove(upper);
+    }
+    Some((fusion, args))
+}
+
+/// A fusion for which two of the operands are the same, and which of them is not given any more.
+fn with_same(fusion: Fusion, args: &[Triple]) -> Option<(Fusion, usize)> {
+    let pairs = (0..args.len()).flat_map(|upper| (0..upper).map(move |lower| (lower, upper)));
+    let mut same = pairs.filter(|&(lower, upper)| args[lower] == args[upper]);
+    same.find_map(|(lower, upper)| {
+        let fusion = Fusion::of(Made::Same(fusion, lower, upper))?;
+        Some((fusion, upper))
+    })
 }
 
 /// The shapes of operands, if a routine can be made for them and such a result.

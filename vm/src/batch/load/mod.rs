@@ -4,14 +4,16 @@
 //! another value's, and what the host holds are read where they are. Where the block ends, and somebody reads the word later, it is put into
 //! its plane. So blocks know nothing of each other, and all that is said of a word holds for whichever points run the block.
 
+mod counted;
 mod fuse;
 mod places;
 mod region;
 mod rows;
+mod sequence;
 mod stretch;
 
 use super::calls::Calls;
-use super::step::{Act, Footprint, Lent, Place, RegionInfo, Step};
+use super::step::{Act, Footprint, Lent, Place, RegionInfo, RowCall, Step};
 use crate::blocks::{Blocks, arguments, each_written, ends_block};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
 use crate::native::{Unit, What};
@@ -32,6 +34,8 @@ pub(super) struct Loaded {
     pub(super) steps: Vec<Step>,
     /// The operands of all steps.
     pub(super) places: Vec<Place>,
+    /// The rows of all sequences.
+    pub(super) calls: Vec<RowCall>,
     /// Words that are elsewhere at samples and differences.
     pub(super) lent: Vec<Lent>,
     /// What a native backend has to compile, if there is one.
@@ -142,8 +146,11 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
             }
         }
         loader.end_block();
+        loader.gather_counts(first);
         if native {
             loader.find_stretches(first, blocks.live_out(block));
+        } else {
+            loader.find_sequences(first);
         }
     }
     loader.find_targets(&first_steps);
@@ -272,19 +279,29 @@ impl Loader<'_> {
     ) {
         let refs = self.out.places.len();
         self.out.places.extend(places);
-        let is_kept = |place: &Place| match (*place, &self.kept) {
-            (Place::Own(slot), Some(kept)) => kept[slot as usize / 64] >> (slot % 64) & 1 == 1,
-            (Place::Own(_), None) => true,
-            _ => false,
-        };
         let written = &self.out.places[refs..][..written(pattern)];
         let act = Act::Row {
             what,
             routines,
             pattern,
-            kept: written.iter().any(is_kept),
+            kept: written.iter().any(|&place| self.is_kept(place)),
         };
         self.step(act, refs);
+    }
+
+    /// The operands of a step, what it writes first.
+    fn places(&self, step: usize) -> &[Place] {
+        let refs = self.out.steps[step].refs as usize;
+        &self.out.places[refs..][..self.counts[step] as usize]
+    }
+
+    /// Whether points that do not run keep what they have there.
+    fn is_kept(&self, place: Place) -> bool {
+        match (place, &self.kept) {
+            (Place::Own(slot), Some(kept)) => kept[slot as usize / 64] >> (slot % 64) & 1 == 1,
+            (Place::Own(_), None) => true,
+            _ => false,
+        }
     }
 
     fn copy(&mut self, to: Place, from: Place) {

@@ -51,13 +51,19 @@ impl Loader<'_> {
                 shadows,
             };
             if self.can_stay(to, result, from) {
-                for operand in operands.iter_mut() {
+                let mut values = all;
+                for operand in &mut values {
                     operand.shadows = [None; 2];
                 }
                 self.written([to]);
-                self.rows(op, Pattern::default(), to, operands);
+                self.rows(op, Pattern::default(), to, &values[..op.arity()]);
+                let end = self.out.steps.len();
                 for ((slot, place), &death) in slots(to, result).zip(from.places()).zip(deaths) {
                     self.stay(slot, place, death);
+                }
+                // Unless planes had to be cleared for its shadows behind it.
+                if !self.native && end == self.out.steps.len() {
+                    self.join_rows(op, (to, from, 1), &all[..op.arity()], deaths);
                 }
                 return;
             }
@@ -72,7 +78,8 @@ impl Loader<'_> {
             }),
         };
         if !self.native {
-            self.join_rows(op, result, operands, deaths);
+            let written = result.places().count();
+            self.join_rows(op, (to, result, written), operands, deaths);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Stretches: rows of a block that follow one another, for a native backend.
 //!
-//! In front of a stretch comes the step that runs its code. Cells and what counts that stood among its rows come before that: what they do has nothing to
-//! do with rows. Which words the code has to leave in their planes is found backwards over the block's steps.
+//! In front of a stretch comes the step that runs its code. Cells that stood among its rows come before that: what they do has nothing to do with rows. Which words the code has to leave in their planes is found backwards over the block's steps.
 
 use super::super::step::{Act, Place, Step};
 use super::{Loader, written};
@@ -27,16 +26,10 @@ impl Loader<'_> {
         self.counts.truncate(first);
         for (range, stored) in found.into_iter().zip(stored) {
             self.out.steps.extend(steps.by_ref().take(range.start - at));
-            let (mut rows, mut cells, mut counted) = (Vec::new(), Vec::new(), Vec::new());
-            for step in steps.by_ref().take(range.len()) {
-                match step.act {
-                    Act::Row { .. } => rows.push(step),
-                    Act::Count(open) => counted.push((step, open)),
-                    _ => cells.push(step),
-                }
-            }
+            let steps = steps.by_ref().take(range.len());
+            let (rows, cells): (Vec<Step>, Vec<Step>) =
+                steps.partition(|step| matches!(step.act, Act::Row { .. }));
             self.out.steps.extend(cells);
-            self.counted(counted);
             self.stretch(&rows, &stored);
             self.out.steps.extend(rows);
             at = range.end;
@@ -44,20 +37,6 @@ impl Loader<'_> {
         self.out.steps.extend(steps);
         // Nobody asks for the operands of these any more.
         self.counts.resize(self.out.steps.len(), 0);
-    }
-
-    /// Steps that count, with the calls that are open around each: they are taken at once where that is the same.
-    fn counted(&mut self, counted: Vec<(Step, Option<u32>)>) {
-        if let [(first, _), _, ..] = &counted[..] {
-            let count = counted.len() as u32;
-            let open = counted.iter().map(|&(_, open)| open).max().flatten();
-            self.out.steps.push(Step {
-                act: Act::CountAll { count, open },
-                ..*first
-            });
-        }
-        let steps = counted.into_iter().map(|(step, _)| step);
-        self.out.steps.extend(steps);
     }
 
     /// Where stretches are among the steps from `first` on.
@@ -72,7 +51,7 @@ impl Loader<'_> {
         for (at, step) in self.out.steps.iter().enumerate().skip(first) {
             match step.act {
                 Act::Row { .. } => rows += 1,
-                Act::Cell(..) | Act::Count(_) => {}
+                Act::Cell(..) => {}
                 _ => {
                     close(start..at, rows);
                     (start, rows) = (at + 1, 0);
@@ -81,11 +60,6 @@ impl Loader<'_> {
         }
         close(start..self.out.steps.len(), rows);
         found
-    }
-
-    fn places(&self, step: usize) -> &[Place] {
-        let refs = self.out.steps[step].refs as usize;
-        &self.out.places[refs..][..self.counts[step] as usize]
     }
 
     /// For each stretch, the last one first, the slots that it writes and somebody reads later.

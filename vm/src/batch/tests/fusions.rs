@@ -1,0 +1,373 @@
+//! Rows that are computed together: the loader makes every fusion that there is, for every shape that it has, and chunks show what single points show.
+
+use super::*;
+use crate::batch::load::load;
+use crate::batch::step::Act;
+use adumbra_ir::module::Module;
+use adumbra_ir::ops::row::Kind;
+use adumbra_ir::span::FileId;
+use adumbra_ir::text::parse;
+use adumbra_ir::verify::verify;
+use adumbra_packs::{Fusion, Made, Piece, Shape, find_fusion};
+
+/// A module as text.
+#[derive(Default)]
+struct Text {
+    globals: String,
+    body: String,
+    values: usize,
+    /// Whether what rows give is read before the next row reads it.
+    is_read: bool,
+    /// What comes out: values and their types.
+    outputs: Vec<(String, &'static str)>,
+}
+
+impl Text {
+    /// Appends an instruction, and gives its value.
+    fn push(&mut self, ty: &str, what: &str) -> String {
+        let value = format!("%{}", self.values);
+        self.values += 1;
+        self.body += &format!("{value}: {ty} = {what}\n");
+        value
+    }
+
+    /// An operand of such a shape for a row's operand of that kind, unlike all others. Planes are the program's own, so that others may come to be there.
+    fn operand(&mut self, shape: Shape, kind: Kind) -> String {
+        let number = self.values;
+        let mut global = |ty: &str| self.globals += &format!("global g{number}: {ty}\n");
+        match (shape, kind) {
+            (Shape::Uniform, Kind::Float) => self.push("f32", &format!("const {number}.25")),
+            (Shape::Uniform, _) => self.push("u32", &format!("const {}", number + 3)),
+            (Shape::Dual, _) => {
+                global("float");
+                let value = self.push("f32", &format!("global g{number}[0]"));
+                self.push("f32", &format!("neg {value}"))
+            }
+            (Shape::Varying, Kind::Float) => {
+                global("int");
+                let word = self.push("i32", &format!("global g{number}[0]"));
+                let value = self.push("f32", &format!("asfloat {word}"));
+                self.push("f32", &format!("neg {value}"))
+            }
+            (Shape::Varying, _) => {
+                global("uint");
+                let word = self.push("u32", &format!("global g{number}[0]"));
+                self.push("u32", &format!("not {word}"))
+            }
+        }
+    }
+
+    /// The rows of a piece, one after the other.
+    fn rows(&mut self, piece: Piece, args: &[String]) -> String {
+        let fusion = match piece {
+            Piece::Row(op) => {
+                let ty = type_of(op.info().result);
+                let value = self.push(ty, &format!("{} {}", op.info().name, args.join(", ")));
+                if self.is_read {
+                    let reader = if ty == "f32" { "neg" } else { "not" };
+                    let read = self.push(ty, &format!("{reader} {value}"));
+                    self.outputs.push((read, ty));
+                }
+                return value;
+            }
+            Piece::Fused(fusion) => fusion,
+        };
+        let mut all = args.to_vec();
+        let of = match fusion.made() {
+            Made::Chain(first, then, at) => {
+                let operands = at..at + first.arity();
+                let given = self.rows(first, &args[operands.clone()]);
+                all.splice(operands, [given]);
+                then
+            }
+            Made::Same(of, lower, upper) => {
+                all.insert(upper, args[lower].clone());
+                Piece::Fused(of)
+            }
+        };
+        self.rows(of, &all)
+    }
+
+    /// The module, with both shadows of what has any.
+    fn module(&self) -> Module {
+        let outputs = &self.outputs;
+        let mut text = format!("adumbra ir 1\n{}", self.globals);
+        for (at, (_, ty)) in outputs.iter().enumerate() {
+            let ty = if *ty == "f32" { "float" } else { "uint" };
+            text += &format!("output o{at}: {ty}\n");
+        }
+        let list = |part: fn(&(String, &str)) -> String| -> String {
+            outputs.iter().map(part).collect::<Vec<_>>().join(", ")
+        };
+        let (types, values) = (list(|o| o.1.to_owned()), list(|o| o.0.clone()));
+        let body = &self.body;
+        text += &format!("entry main\nfn main() -> ({types}) ^0 {{\n{body}return {values}\n}}\n");
+        let module = parse(&text, FileId::MAIN).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        assert_eq!(
+            verify(&module).map_err(|e| format!("{e:?}")),
+            Ok(()),
+            "{text}"
+        );
+        let options = PassOptions {
+            output_shadows: true,
+            ..PassOptions::default()
+        };
+        passes::run(module, &options).0
+    }
+}
+
+/// The type of a row's result.
+fn type_of(result: Kind) -> &'static str {
+    match result {
+        Kind::Float => "f32",
+        _ => "u32",
+    }
+}
+
+/// The kinds of a piece's operands, and of its result.
+fn kinds(piece: Piece) -> (Vec<Kind>, Kind) {
+    let fusion = match piece {
+        Piece::Row(op) => return (op.info().operands.to_vec(), op.info().result),
+        Piece::Fused(fusion) => fusion,
+    };
+    match fusion.made() {
+        Made::Chain(first, then, at) => {
+            let (own, _) = kinds(first);
+            let (mut all, result) = kinds(then);
+            all.splice(at..=at, own);
+            (all, result)
+        }
+        Made::Same(of, _, upper) => {
+            let (mut all, result) = kinds(Piece::Fused(of));
+            all.remove(upper);
+            (all, result)
+        }
+    }
+}
+
+/// The fusions that a program's steps have, as routines.
+fn routines(program: &Bytecode, level: Level) -> Vec<usize> {
+    let loaded = load(program, level, &[false; 64], false);
+    let steps = loaded.steps.iter();
+    let fused = steps.filter_map(|step| match step.act {
+        Act::Fused { routine, .. } => Some(routine as usize),
+        _ => None,
+    });
+    fused.collect()
+}
+
+#[test]
+fn every_fusion_is_made_and_shows_what_its_rows_show() {
+    for level in Level::available() {
+        let (mut made, mut wrong) = (0, Vec::new());
+        for (at, &fusion) in Fusion::ALL.iter().enumerate() {
+            let piece = Piece::Fused(fusion);
+            let (kinds, result) = kinds(piece);
+            for code in 0..3_usize.pow(kinds.len() as u32) {
+                let all = [Shape::Varying, Shape::Uniform, Shape::Dual];
+                let shapes: Vec<Shape> = (0..kinds.len() as u32)
+                    .map(|i| all[code / 3_usize.pow(i) % 3])
+                    .collect();
+                let Some(routine) = find_fusion(level, fusion, &shapes) else {
+                    continue;
+                };
+                for is_read in [false, true] {
+                    let mut text = Text {
+                        is_read,
+                        ..Text::default()
+                    };
+                    let args = shapes.iter().zip(&kinds);
+                    let args: Vec<String> = args.map(|(&s, &k)| text.operand(s, k)).collect();
+                    let out = text.rows(piece, &args);
+                    text.outputs.push((out, type_of(result)));
+                    let case = Case::of(&text.module(), at as u64, 50);
+                    let is_made = routines(&case.program, level).contains(&(routine as usize));
+                    if is_made == is_read {
+                        wrong.push(format!("{level} {fusion:?} {shapes:?}\n{}", case.program));
+                    }
+                    check(&case, at as u64, 40);
+                }
+                made += 1;
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(made >= 2 * Fusion::ALL.len() || level == Level::Baseline);
+    }
+}
+
+/// Rows that one joins by moving up, and whose operand another row reads behind that place.
+#[test]
+fn what_moves_up_leaves_operands_to_those_behind() {
+    for shape in [Shape::Varying, Shape::Dual] {
+        let mut text = Text::default();
+        let [p, q] = [(); 2].map(|()| text.operand(shape, Kind::Float));
+        let [c, d, e] = [(); 3].map(|()| text.operand(Shape::Uniform, Kind::Float));
+        let one = text.push("f32", &format!("mul {p}, {c}"));
+        let two = text.push("f32", &format!("mul {q}, {d}"));
+        // The last that reads it: this comes to be in its place, and the product before cannot move down past it.
+        let three = text.push("f32", &format!("mul {q}, {e}"));
+        let reader = text.push("f32", &format!("div {one}, {three}"));
+        let sum = text.push("f32", &format!("add {one}, {two}"));
+        text.outputs = vec![(reader, "f32"), (sum, "f32")];
+        let case = Case::of(&text.module(), 1, 50);
+        let made = routines(&case.program, Level::best()).len();
+        assert!(
+            made > 0 || Level::best() == Level::Baseline,
+            "{}",
+            case.program
+        );
+        check(&case, 1, 50);
+    }
+}
+
+/// Values of a type that a random program may read.
+#[derive(Clone, Default)]
+struct Values {
+    all: Vec<String>,
+    /// Those that nobody reads yet.
+    fresh: Vec<String>,
+}
+
+impl Values {
+    fn add(&mut self, value: String) {
+        self.all.push(value.clone());
+        self.fresh.push(value);
+    }
+
+    /// One of them: mostly one of the newest that nobody reads yet.
+    fn any(&mut self, state: &mut u64) -> String {
+        let back = 1 + next(state) as usize % 3;
+        if !next(state).is_multiple_of(3) && back <= self.fresh.len() {
+            return self.fresh.remove(self.fresh.len() - back);
+        }
+        self.all[next(state) as usize % self.all.len()].clone()
+    }
+
+    /// The newest but so many.
+    fn newest(&self, back: usize) -> String {
+        self.all[self.all.len() - 1 - back].clone()
+    }
+}
+
+impl Text {
+    /// So many rows at random, of those that may be computed together.
+    fn random_rows(&mut self, count: usize, [floats, words]: &mut [Values; 2], state: &mut u64) {
+        const FLOATS: [&str; 9] = [
+            "add", "sub", "mul", "mul", "div", "max", "min", "abs", "sqrt",
+        ];
+        const WORDS: [&str; 7] = ["shr", "xor", "xor", "iadd", "imul", "and", "i2f"];
+        for _ in 0..count {
+            let lot = next(state) as usize;
+            if lot.is_multiple_of(3) {
+                let op = WORDS[lot / 3 % WORDS.len()];
+                let a = words.any(state);
+                if op == "i2f" {
+                    floats.add(self.push("f32", &format!("i2f {a}")));
+                } else {
+                    let b = words.any(state);
+                    words.add(self.push("u32", &format!("{op} {a}, {b}")));
+                }
+            } else {
+                let op = FLOATS[lot / 3 % FLOATS.len()];
+                let a = floats.any(state);
+                let what = match op {
+                    "abs" | "sqrt" => format!("{op} {a}"),
+                    // Its shadows may be those of another value.
+                    _ if lot.is_multiple_of(4) => {
+                        let number = self.operand(Shape::Uniform, Kind::Float);
+                        format!("{op} {a}, {number}")
+                    }
+                    _ => format!("{op} {a}, {}", floats.any(state)),
+                };
+                floats.add(self.push("f32", &what));
+            }
+        }
+    }
+}
+
+/// A loop that points leave in different turns, and rows before, in and behind it.
+fn random(seed: u64) -> Module {
+    let mut state = seed;
+    let mut text = Text::default();
+    let mut values = [Values::default(), Values::default()];
+    for shape in [Shape::Uniform, Shape::Varying, Shape::Dual, Shape::Dual] {
+        values[0].add(text.operand(shape, Kind::Float));
+        if shape != Shape::Dual {
+            values[1].add(text.operand(shape, Kind::U32));
+        }
+    }
+    text.random_rows(8, &mut values, &mut state);
+    let [zero, one, turns] =
+        [0, 1, 1 + seed % 7].map(|number| text.push("i32", &format!("const {number}")));
+    let newest = |[floats, words]: &[Values; 2]| {
+        [floats.newest(0), floats.newest(1), words.newest(0)].join(", ")
+    };
+    let names = |first: usize, count: usize| -> Vec<String> {
+        (first..first + count).map(|i| format!("%{i}")).collect()
+    };
+    let (results, params) = (names(text.values, 3), names(text.values + 3, 4));
+    text.values += 7;
+    let mut inner = values.clone();
+    let types = ["f32", "f32", "u32", "i32"];
+    let typed = |names: &[String]| -> Vec<String> {
+        let typed = names.iter().zip(types);
+        typed.map(|(name, ty)| format!("{name}: {ty}")).collect()
+    };
+    let carried = [
+        values[0].newest(0),
+        values[0].newest(1),
+        values[1].newest(0),
+        zero,
+    ];
+    let carried = typed(&params).into_iter().zip(carried);
+    let carried: Vec<String> = carried
+        .map(|(param, from)| format!("{param} = {from}"))
+        .collect();
+    let (typed, carried) = (typed(&results).join(", "), carried.join(", "));
+    text.body += &format!("{typed} = loop ^1 ({carried}) {{\n");
+    for (param, list) in params.iter().zip([0, 0, 1]) {
+        inner[list].add(param.clone());
+    }
+    for part in 0..2 {
+        text.random_rows(12, &mut inner, &mut state);
+        let condition = match part {
+            0 => format!("flt {}, {}", inner[0].newest(0), inner[0].newest(2)),
+            _ => format!("ilt {}, {turns}", params[3]),
+        };
+        let condition = text.push("bool", &condition);
+        let [yes, no] = [2 + 2 * part, 3 + 2 * part];
+        let leaves = newest(&inner);
+        text.body +=
+            &format!("if {condition} ^{yes} {{ yield }} else ^{no} {{ break ^1 {leaves} }}\n");
+    }
+    text.random_rows(6, &mut inner, &mut state);
+    let further = text.push("i32", &format!("iadd {}, {one}", params[3]));
+    text.body += &format!("continue ^1 {}, {further}\n}}\n", newest(&inner));
+    for (result, list) in results.into_iter().zip([0, 0, 1]) {
+        values[list].add(result);
+    }
+    text.random_rows(20, &mut values, &mut state);
+    for back in [0, 1, 3] {
+        text.outputs.push((values[0].newest(back), "f32"));
+    }
+    text.outputs.push((values[1].newest(0), "u32"));
+    text.module()
+}
+
+#[test]
+fn rows_that_are_joined_leave_the_others_what_they_read() {
+    let seeds = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok());
+    let seeds = seeds.unwrap_or(1_500);
+    let mut made = 0;
+    for seed in 0..seeds {
+        let case = Case::of(&random(seed), seed, 70);
+        made += routines(&case.program, Level::best()).len();
+        check(&case, seed, 70);
+    }
+    let expected = if Level::best() == Level::Baseline {
+        0
+    } else {
+        2 * seeds as usize
+    };
+    assert!(made >= expected, "{made} in {seeds}");
+}
