@@ -262,7 +262,7 @@ rows! {
         spec: f64::from(f32::from_bits(x)) as u32,
         value: x.float().to_u32(),
     }
-    /// The nearest float. Passes use it for a uint below 2^31 too, which it is cheaper for.
+    /// The nearest float; of a uint, that of the int with its bits, which is the same below 2^31.
     IToF = "i2f", "(float)n", (n: Int) -> Float {
         spec: ((n as i32 as f64) as f32).to_bits(),
         value: n.i32_to_float().bits(),
