@@ -87,27 +87,33 @@ impl FindRow<'_> {
 macro_rules! find_shapes {
     ($level:expr, $bits:expr, $part:ty, $n:tt: $($shapes:expr,)*) => {
         match $bits {
-            $(Some(bits) if bits == const { $shapes } => match $level {
+            $(Some(bits) if bits == const { code($shapes) } => match $level {
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => Some(avx512::full::<$part, $n, { $shapes }> as Full),
+                Level::Avx512 => Some(avx512::full::<$part, $n, { code($shapes) }> as Full),
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => Some(avx2::full::<$part, $n, { $shapes }> as Full),
+                Level::Avx2 => Some(avx2::full::<$part, $n, { code($shapes) }> as Full),
                 #[cfg(target_arch = "x86_64")]
                 _ => None,
                 #[cfg(not(target_arch = "x86_64"))]
-                _ => Some(baseline::full::<$part, $n, { $shapes }> as Full),
+                _ => Some(baseline::full::<$part, $n, { code($shapes) }> as Full),
             },)*
             _ => None,
         }
     };
 }
 
-/// The shapes of operands, as [`bits_of`] has them.
-pub(super) const fn code<const N: usize>(shapes: [u16; N]) -> u16 {
+/// The shapes of operands, as [`bits_of`] has them, each by its first letter: V, U or D.
+pub(super) const fn code<const N: usize>(letters: &[u8; N]) -> u16 {
     let (mut bits, mut i) = (0, N);
     while i > 0 {
         i -= 1;
-        bits = bits << 2 | shapes[i];
+        let shape = match letters[i] {
+            b'V' => VARYING,
+            b'U' => UNIFORM,
+            b'D' => DUAL,
+            _ => panic!("no shape begins so"),
+        };
+        bits = bits << 2 | shape;
     }
     bits
 }
@@ -121,30 +127,15 @@ impl OpVisitor for FindRow<'_> {
         let full = if const { R::INFO.long || N > 3 } {
             None
         } else if const { N == 1 } {
-            find_shapes!(level, bits, Float<R>, N: VARYING, DUAL,)
+            find_shapes!(level, bits, Float<R>, N: b"V", b"D",)
         } else if const { N == 3 } {
             // All alike, between or by constants, and chosen by a truth value.
             find_shapes!(level, bits, Float<R>, N:
-                code([VARYING, VARYING, VARYING]),
-                code([VARYING, VARYING, UNIFORM]),
-                code([VARYING, UNIFORM, UNIFORM]),
-                code([UNIFORM, UNIFORM, VARYING]),
-                code([DUAL, DUAL, DUAL]),
-                code([DUAL, DUAL, UNIFORM]),
-                code([DUAL, UNIFORM, UNIFORM]),
-                code([UNIFORM, UNIFORM, DUAL]),
-                code([VARYING, DUAL, DUAL]),
+                b"VVV", b"VVU", b"VUU", b"UUV", b"DDD", b"DDU", b"DUU", b"UUD", b"VDD",
             )
         } else {
             find_shapes!(level, bits, Float<R>, N:
-                code([VARYING, VARYING]),
-                code([VARYING, UNIFORM]),
-                code([UNIFORM, VARYING]),
-                code([DUAL, VARYING]),
-                code([DUAL, UNIFORM]),
-                code([VARYING, DUAL]),
-                code([UNIFORM, DUAL]),
-                code([DUAL, DUAL]),
+                b"VV", b"VU", b"UV", b"DV", b"DU", b"VD", b"UD", b"DD",
             )
         };
         let general = at_level!(level, General, float_general::<R, N>);
@@ -154,18 +145,11 @@ impl OpVisitor for FindRow<'_> {
     fn word<R: WordRow<N>, const N: usize>(self) -> Routines {
         let (level, bits) = (self.level, self.bits());
         let full = if const { N == 1 } {
-            find_shapes!(level, bits, Whole<R>, N: VARYING,)
+            find_shapes!(level, bits, Whole<R>, N: b"V",)
         } else if const { N == 3 } {
-            find_shapes!(level, bits, Whole<R>, N:
-                code([VARYING, VARYING, VARYING]),
-                code([VARYING, UNIFORM, UNIFORM]),
-            )
+            find_shapes!(level, bits, Whole<R>, N: b"VVV", b"VUU",)
         } else {
-            find_shapes!(level, bits, Whole<R>, N:
-                code([VARYING, VARYING]),
-                code([VARYING, UNIFORM]),
-                code([UNIFORM, VARYING]),
-            )
+            find_shapes!(level, bits, Whole<R>, N: b"VV", b"VU", b"UV",)
         };
         let general = at_level!(level, General, word_general::<R, N>);
         Routines { full, general }

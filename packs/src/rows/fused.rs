@@ -1,5 +1,5 @@
 //! Rows that are computed together, since one gives the next an operand that nobody else wants: one step does what several did, and what passes
-//! between them stays in the registers. Which ones was read off shaders: sums of products, hashes, and what words become floats by.
+//! between them stays in the registers. Which ones was read off shaders: sums of products, distances, hashes, and what words become floats by.
 
 use super::find::{bits_of, code};
 use super::part::{Float, Same, Then, Whole};
@@ -42,199 +42,41 @@ pub enum Made {
     Same(Fusion, usize, usize),
 }
 
-/// The shapes that fusions are made for.
+/// The shapes that fusions are made for: those that their rows have in shaders, and that the first rows do not make a constant.
 macro_rules! find_fused {
-    (products $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, VARYING]),
-            code([VARYING, UNIFORM, VARYING]),
-            code([VARYING, VARYING, UNIFORM]),
-            code([VARYING, UNIFORM, UNIFORM]),
-            code([UNIFORM, VARYING, VARYING]),
-            code([UNIFORM, VARYING, UNIFORM]),
-            code([DUAL, DUAL, DUAL]),
-            code([DUAL, UNIFORM, DUAL]),
-            code([DUAL, VARYING, DUAL]),
-            code([DUAL, DUAL, UNIFORM]),
-            code([DUAL, UNIFORM, UNIFORM]),
-            code([VARYING, DUAL, DUAL]),
-            code([UNIFORM, DUAL, DUAL]),
-            code([UNIFORM, DUAL, UNIFORM]),
-        )
+    (products $($rest:tt)*) => {
+        find_fused!([
+            b"VVV", b"VUV", b"VVU", b"VUU", b"UVV", b"UVU", b"DDD", b"DUD", b"DVD", b"DDU", b"DUU", b"VDD",
+            b"UDD", b"UDU"
+        ] $($rest)*)
     };
-    (inner $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, VARYING]),
-            code([VARYING, UNIFORM, VARYING]),
-            code([VARYING, VARYING, UNIFORM]),
-            code([UNIFORM, VARYING, VARYING]),
-            code([UNIFORM, VARYING, UNIFORM]),
-            code([DUAL, DUAL, DUAL]),
-            code([DUAL, UNIFORM, DUAL]),
-            code([DUAL, VARYING, DUAL]),
-            code([DUAL, DUAL, UNIFORM]),
-            code([VARYING, DUAL, DUAL]),
-            code([UNIFORM, DUAL, DUAL]),
-            code([UNIFORM, DUAL, UNIFORM]),
-        )
+    (inner $($rest:tt)*) => {
+        find_fused!([
+            b"VVV", b"VUV", b"VVU", b"UVV", b"UVU", b"DDD", b"DUD", b"DVD", b"DDU", b"VDD", b"UDD", b"UDU"
+        ] $($rest)*)
     };
-    (sums $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, VARYING, VARYING]),
-            code([VARYING, UNIFORM, VARYING, UNIFORM]),
-            code([VARYING, VARYING, VARYING, UNIFORM]),
-            code([DUAL, DUAL, DUAL, DUAL]),
-            code([DUAL, UNIFORM, DUAL, UNIFORM]),
-            code([DUAL, DUAL, DUAL, UNIFORM]),
-            code([VARYING, DUAL, VARYING, DUAL]),
-        )
+    (sums $($rest:tt)*) => {
+        find_fused!([
+            b"VVVV", b"VUVU", b"VVVU", b"DDDD", b"DUDU", b"DDDU", b"VDVD"
+        ] $($rest)*)
     };
-    (alike $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, VARYING]),
-            code([VARYING, VARYING, UNIFORM]),
-            code([DUAL, DUAL, DUAL]),
-            code([DUAL, DUAL, UNIFORM]),
-        )
+    (alike $($rest:tt)*) => {
+        find_fused!([
+            b"VVV", b"VVU", b"DDD", b"DDU"
+        ] $($rest)*)
     };
-    (pairs $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n: code([VARYING, VARYING]), code([DUAL, DUAL]),)
+    (pairs $($rest:tt)*) => {
+        find_fused!([
+            b"VV", b"DD"
+        ] $($rest)*)
     };
-    (powers $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n: code([VARYING]), code([DUAL]),)
+    (of_two $($rest:tt)*) => {
+        find_fused!([
+            b"VV", b"VU", b"DD", b"DU"
+        ] $($rest)*)
     };
-    (bounds $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, UNIFORM]),
-            code([DUAL, UNIFORM, UNIFORM]),
-        )
-    };
-    (away4 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, VARYING, UNIFORM]),
-            code([DUAL, DUAL, DUAL, UNIFORM]),
-        )
-    };
-    (away5 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, UNIFORM, VARYING, UNIFORM]),
-            code([DUAL, DUAL, UNIFORM, DUAL, UNIFORM]),
-        )
-    };
-    (away5x $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, VARYING, VARYING, UNIFORM]),
-            code([DUAL, UNIFORM, DUAL, DUAL, UNIFORM]),
-        )
-    };
-    (away6 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, VARYING, UNIFORM, VARYING, UNIFORM]),
-            code([DUAL, UNIFORM, DUAL, UNIFORM, DUAL, UNIFORM]),
-        )
-    };
-    (sphere6 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, UNIFORM, VARYING, UNIFORM, UNIFORM]),
-            code([DUAL, DUAL, UNIFORM, DUAL, UNIFORM, UNIFORM]),
-        )
-    };
-    (sphere6x $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, VARYING, VARYING, UNIFORM, UNIFORM]),
-            code([DUAL, UNIFORM, DUAL, DUAL, UNIFORM, UNIFORM]),
-        )
-    };
-    (sphere7 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, VARYING, UNIFORM, VARYING, UNIFORM, UNIFORM]),
-            code([DUAL, UNIFORM, DUAL, UNIFORM, DUAL, UNIFORM, UNIFORM]),
-        )
-    };
-    (extremes $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, VARYING]),
-            code([VARYING, UNIFORM, UNIFORM]),
-            code([DUAL, DUAL, DUAL]),
-            code([DUAL, UNIFORM, UNIFORM]),
-        )
-    };
-    (within3 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([UNIFORM, VARYING, VARYING]),
-            code([UNIFORM, DUAL, DUAL]),
-        )
-    };
-    (within4 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([UNIFORM, VARYING, VARYING, UNIFORM]),
-            code([UNIFORM, DUAL, DUAL, UNIFORM]),
-        )
-    };
-    (within5 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([UNIFORM, VARYING, VARYING, UNIFORM, UNIFORM]),
-            code([UNIFORM, DUAL, DUAL, UNIFORM, UNIFORM]),
-        )
-    };
-    (polynomials4 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, UNIFORM, UNIFORM]),
-            code([DUAL, UNIFORM, UNIFORM, UNIFORM]),
-        )
-    };
-    (polynomials5 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, UNIFORM, UNIFORM, UNIFORM]),
-            code([DUAL, DUAL, UNIFORM, UNIFORM, UNIFORM]),
-        )
-    };
-    (of_two $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING]),
-            code([VARYING, UNIFORM]),
-            code([DUAL, DUAL]),
-            code([DUAL, UNIFORM]),
-        )
-    };
-    (words2 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n: code([VARYING, UNIFORM]),)
-    };
-    (words3 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n: code([VARYING, UNIFORM, UNIFORM]),)
-    };
-    (words4 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n: code([VARYING, UNIFORM, UNIFORM, UNIFORM]),)
-    };
-    (hashes3 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, UNIFORM]),
-            code([VARYING, VARYING, UNIFORM]),
-        )
-    };
-    (hashes4 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, UNIFORM, UNIFORM]),
-            code([VARYING, VARYING, UNIFORM, UNIFORM]),
-        )
-    };
-    (hashes5 $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, UNIFORM, UNIFORM, UNIFORM]),
-            code([VARYING, VARYING, UNIFORM, UNIFORM, UNIFORM]),
-        )
-    };
-    (scaled $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, UNIFORM, UNIFORM]),
-            code([VARYING, UNIFORM, VARYING]),
-        )
-    };
-    (shifted $level:ident $bits:ident $part:ty, $n:tt) => {
-        find_shapes!($level, $bits, $part, $n:
-            code([VARYING, VARYING, UNIFORM]),
-            code([UNIFORM, VARYING, UNIFORM]),
-        )
+    ([$($shapes:literal),*] $level:ident $bits:ident $part:ty, $n:tt) => {
+        find_shapes!($level, $bits, $part, $n: $($shapes,)*)
     };
 }
 
@@ -242,8 +84,8 @@ macro_rules! find_fused {
 /// first gives. Then those whose operands with two numbers are the same.
 macro_rules! fusions {
     (
-        chains { $($name:ident/$n:literal: $first:ident($one:ident)/$na:literal, $then:ident($two:ident)/$nb:literal at $at:literal, $shapes:ident;)* }
-        same { $($same:ident/$sn:literal: $of:ident/$on:literal at $lower:literal, $upper:literal, $same_shapes:ident;)* }
+        chains { $($name:ident/$n:literal: $first:ident($one:ident)/$na:literal, $then:ident($two:ident)/$nb:literal at $at:literal, $shapes:tt;)* }
+        same { $($same:ident/$sn:literal: $of:ident/$on:literal at $lower:literal, $upper:literal, $same_shapes:tt;)* }
     ) => {
         /// Rows that may be computed together.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,7 +121,11 @@ macro_rules! fusions {
 
             /// The fusion that is made so.
             pub fn of(made: Made) -> Option<Fusion> {
-                Fusion::ALL.iter().copied().find(|fusion| fusion.made() == made)
+                Some(match made {
+                    $(Made::Chain(fusions!(@piece $first $one), fusions!(@piece $then $two), $at) => Fusion::$name,)*
+                    $(Made::Same(Fusion::$of, $lower, $upper) => Fusion::$same,)*
+                    _ => return None,
+                })
             }
 
             /// The routine for operands of these shapes, two bits each.
@@ -312,9 +158,9 @@ fusions! {
         MulDifference/3: Float(Sub)/2, Float(Mul)/2 at 1, inner;
         MulAddMul/4: Fused(MulAdd)/3, Float(Mul)/2 at 1, sums;
         MulSubMul/4: Fused(MulSub)/3, Float(Mul)/2 at 1, sums;
-        Quadratic/4: Fused(MulSubTimes)/3, Float(Add)/2 at 0, polynomials4;
-        QuadraticMul/5: Fused(Quadratic)/4, Float(Mul)/2 at 1, polynomials5;
-        CubeQuadratic/5: Fused(Cube)/1, Fused(QuadraticMul)/5 at 0, polynomials5;
+        Quadratic/4: Fused(MulSubTimes)/3, Float(Add)/2 at 0, [b"VUUU", b"DUUU"];
+        QuadraticMul/5: Fused(Quadratic)/4, Float(Mul)/2 at 1, [b"VVUUU", b"DDUUU"];
+        CubeQuadratic/5: Fused(Cube)/1, Fused(QuadraticMul)/5 at 0, [b"VVUUU", b"DDUUU"];
         ProductSum/4: Float(Mul)/2, Fused(AddMul)/3 at 0, sums;
         SubMulMul/4: Fused(MulMul)/3, Float(Sub)/2 at 1, sums;
         AddAdd/3: Float(Add)/2, Float(Add)/2 at 0, alike;
@@ -332,8 +178,8 @@ fusions! {
         DivSub/3: Float(Div)/2, Float(Sub)/2 at 0, alike;
         MaxMax/3: Float(Max)/2, Float(Max)/2 at 0, alike;
         MinMin/3: Float(Min)/2, Float(Min)/2 at 0, alike;
-        MaxMin/3: Float(Max)/2, Float(Min)/2 at 0, extremes;
-        MinMax/3: Float(Min)/2, Float(Max)/2 at 0, extremes;
+        MaxMin/3: Float(Max)/2, Float(Min)/2 at 0, [b"VVV", b"VUU", b"DDD", b"DUU"];
+        MinMax/3: Float(Min)/2, Float(Max)/2 at 0, [b"VVV", b"VUU", b"DDD", b"DUU"];
         AddMax/3: Float(Add)/2, Float(Max)/2 at 0, alike;
         AddMin/3: Float(Add)/2, Float(Min)/2 at 0, alike;
         SubMax/3: Float(Sub)/2, Float(Max)/2 at 0, alike;
@@ -351,42 +197,42 @@ fusions! {
         MulSin/2: Float(Mul)/2, Float(Sin)/1 at 0, of_two;
         AddCos/2: Float(Add)/2, Float(Cos)/1 at 0, of_two;
         MulCos/2: Float(Mul)/2, Float(Cos)/1 at 0, of_two;
-        AbsSqrt/1: Float(Abs)/1, Float(Sqrt)/1 at 0, powers;
+        AbsSqrt/1: Float(Abs)/1, Float(Sqrt)/1 at 0, [b"V", b"D"];
         SubSquareMul/3: Fused(SquareMul)/2, Float(Sub)/2 at 1, alike;
         Distance/2: Float(Sub)/2, Float(Abs)/1 at 0, pairs;
-        SubDistance/3: Fused(Distance)/2, Float(Sub)/2 at 1, within3;
-        SubDistanceMax/4: Fused(SubDistance)/3, Float(Max)/2 at 0, within4;
-        SubDistanceMaxDiv/5: Fused(SubDistanceMax)/4, Float(Div)/2 at 0, within5;
-        MaxDiv/3: Float(Max)/2, Float(Div)/2 at 0, bounds;
-        NormOfZ/4: Float(Sub)/2, Float(Norm3)/3 at 2, away4;
-        NormOfYZ/5: Float(Sub)/2, Fused(NormOfZ)/4 at 1, away5;
-        NormOfXZ/5: Float(Sub)/2, Fused(NormOfZ)/4 at 0, away5x;
-        NormOfXYZ/6: Float(Sub)/2, Fused(NormOfYZ)/5 at 0, away6;
+        SubDistance/3: Fused(Distance)/2, Float(Sub)/2 at 1, [b"UVV", b"UDD"];
+        SubDistanceMax/4: Fused(SubDistance)/3, Float(Max)/2 at 0, [b"UVVU", b"UDDU"];
+        SubDistanceMaxDiv/5: Fused(SubDistanceMax)/4, Float(Div)/2 at 0, [b"UVVUU", b"UDDUU"];
+        MaxDiv/3: Float(Max)/2, Float(Div)/2 at 0, [b"VUU", b"DUU"];
+        NormOfZ/4: Float(Sub)/2, Float(Norm3)/3 at 2, [b"VVVU", b"DDDU"];
+        NormOfYZ/5: Float(Sub)/2, Fused(NormOfZ)/4 at 1, [b"VVUVU", b"DDUDU"];
+        NormOfXZ/5: Float(Sub)/2, Fused(NormOfZ)/4 at 0, [b"VUVVU", b"DUDDU"];
+        NormOfXYZ/6: Float(Sub)/2, Fused(NormOfYZ)/5 at 0, [b"VUVUVU", b"DUDUDU"];
         LengthSub/4: Float(Norm3)/3, Float(Sub)/2 at 0, sums;
-        SphereOfYZ/6: Fused(NormOfYZ)/5, Float(Sub)/2 at 0, sphere6;
-        SphereOfXZ/6: Fused(NormOfXZ)/5, Float(Sub)/2 at 0, sphere6x;
-        Sphere/7: Fused(NormOfXYZ)/6, Float(Sub)/2 at 0, sphere7;
-        ShrXor/3: Whole(Shr)/2, Whole(Xor)/2 at 1, shifted;
-        XorShrMul/3: Fused(XorShr)/2, Whole(IMul)/2 at 0, words3;
-        XorShrMulXorShr/4: Fused(XorShrMul)/3, Fused(XorShr)/2 at 0, words4;
-        IAddXorShr/3: Whole(IAdd)/2, Fused(XorShr)/2 at 0, hashes3;
-        IAddXorShrMul/4: Fused(IAddXorShr)/3, Whole(IMul)/2 at 0, hashes4;
-        Hash/5: Fused(IAddXorShrMul)/4, Fused(XorShr)/2 at 0, hashes5;
-        IMulAdd/3: Whole(IMul)/2, Whole(IAdd)/2 at 0, scaled;
-        IAddMul/3: Whole(IMul)/2, Whole(IAdd)/2 at 1, shifted;
-        AndFloat/2: Whole(And)/2, Whole(IToF)/1 at 0, words2;
-        ShrFloat/2: Whole(Shr)/2, Whole(IToF)/1 at 0, words2;
-        AndFloatMul/3: Fused(AndFloat)/2, Float(Mul)/2 at 0, scaled;
-        ShrFloatMul/3: Fused(ShrFloat)/2, Float(Mul)/2 at 0, scaled;
-        AndFloatMulSub/4: Fused(AndFloatMul)/3, Float(Sub)/2 at 0, words4;
-        ShrFloatMulSub/4: Fused(ShrFloatMul)/3, Float(Sub)/2 at 0, words4;
+        SphereOfYZ/6: Fused(NormOfYZ)/5, Float(Sub)/2 at 0, [b"VVUVUU", b"DDUDUU"];
+        SphereOfXZ/6: Fused(NormOfXZ)/5, Float(Sub)/2 at 0, [b"VUVVUU", b"DUDDUU"];
+        Sphere/7: Fused(NormOfXYZ)/6, Float(Sub)/2 at 0, [b"VUVUVUU", b"DUDUDUU"];
+        ShrXor/3: Whole(Shr)/2, Whole(Xor)/2 at 1, [b"VVU", b"UVU"];
+        XorShrMul/3: Fused(XorShr)/2, Whole(IMul)/2 at 0, [b"VUU"];
+        XorShrMulXorShr/4: Fused(XorShrMul)/3, Fused(XorShr)/2 at 0, [b"VUUU"];
+        IAddXorShr/3: Whole(IAdd)/2, Fused(XorShr)/2 at 0, [b"VUU", b"VVU"];
+        IAddXorShrMul/4: Fused(IAddXorShr)/3, Whole(IMul)/2 at 0, [b"VUUU", b"VVUU"];
+        Hash/5: Fused(IAddXorShrMul)/4, Fused(XorShr)/2 at 0, [b"VUUUU", b"VVUUU"];
+        IMulAdd/3: Whole(IMul)/2, Whole(IAdd)/2 at 0, [b"VUU", b"VUV"];
+        IAddMul/3: Whole(IMul)/2, Whole(IAdd)/2 at 1, [b"VVU", b"UVU"];
+        AndFloat/2: Whole(And)/2, Whole(IToF)/1 at 0, [b"VU"];
+        ShrFloat/2: Whole(Shr)/2, Whole(IToF)/1 at 0, [b"VU"];
+        AndFloatMul/3: Fused(AndFloat)/2, Float(Mul)/2 at 0, [b"VUU", b"VUV"];
+        ShrFloatMul/3: Fused(ShrFloat)/2, Float(Mul)/2 at 0, [b"VUU", b"VUV"];
+        AndFloatMulSub/4: Fused(AndFloatMul)/3, Float(Sub)/2 at 0, [b"VUUU"];
+        ShrFloatMulSub/4: Fused(ShrFloatMul)/3, Float(Sub)/2 at 0, [b"VUUU"];
     }
     same {
         SquareMul/2: MulMul/3 at 0, 1, of_two;
-        Cube/1: SquareMul/2 at 0, 1, powers;
-        MulSubTimes/3: MulSubMul/4 at 0, 1, bounds;
-        Fade/4: CubeQuadratic/5 at 0, 1, polynomials4;
-        XorShr/2: ShrXor/3 at 0, 1, words2;
+        Cube/1: SquareMul/2 at 0, 1, [b"V", b"D"];
+        MulSubTimes/3: MulSubMul/4 at 0, 1, [b"VUU", b"DUU"];
+        Fade/4: CubeQuadratic/5 at 0, 1, [b"VUUU", b"DUUU"];
+        XorShr/2: ShrXor/3 at 0, 1, [b"VU"];
     }
 }
 
