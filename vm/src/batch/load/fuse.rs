@@ -83,6 +83,10 @@ impl Loader<'_> {
             self.candidates.remove(0);
         }
         self.candidates.push(own);
+        debug_assert!(
+            (self.candidates.iter()).all(|c| self.places(c.end() - 1)[0] == c.result.value),
+            "the last step of each is the row that gives its result"
+        );
     }
 
     /// A candidate that can join the last one, and what both are.
