@@ -339,10 +339,10 @@ impl<'p> Word for Words<'p> {
         Floats(self.0.one(Code::FromI32))
     }
     fn u32_to_float(self) -> Floats<'p> {
-        // Both halves are exact, and their sum is rounded once.
+        // Both halves are exact, so their sum is rounded once.
         let high = self.shr(self.lit(16)).i32_to_float();
         let low = (self & self.lit(0xffff)).i32_to_float();
-        high.mul_add(high.lit(65_536.0), low)
+        high * high.lit(65_536.0) + low
     }
     fn lookup(self, table: &'static [u32]) -> Self {
         let number = self.0.pad.borrow_mut().graph.table(table);

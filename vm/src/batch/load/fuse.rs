@@ -20,8 +20,7 @@ pub(super) struct Candidate {
     /// The first of its steps, and how many there are.
     start: usize,
     len: usize,
-    /// The first slot of the result.
-    to: u32,
+    /// Its value is in a plane of its own.
     result: Triple,
     /// How many places of the result are written, its value's first; the others hold the shadows already.
     written: usize,
@@ -56,22 +55,18 @@ struct Joined {
 }
 
 impl Loader<'_> {
-    /// The step just emitted computes a row, whose result has its slots from `to` on, and of which it writes so many words: it is joined with those before it that it can be
-    /// joined with.
-    pub(super) fn join_rows(
-        &mut self,
-        op: Op,
-        (to, result, written): (u32, Triple, usize),
-        args: &[Triple],
-        deaths: &[u32],
-    ) {
+    /// The step just emitted computes a row: it is joined with those before it that it can be joined with.
+    pub(super) fn join_rows(&mut self, op: Op, result: Triple, args: &[Triple], deaths: &[u32]) {
+        let start = self.out.steps.len() - 1;
+        let Act::Row { pattern, .. } = self.out.steps[start].act else {
+            unreachable!("a row was emitted");
+        };
         let mut own = Candidate {
             piece: Piece::Row(op),
-            start: self.out.steps.len() - 1,
+            start,
             len: 1,
-            to,
             result,
-            written,
+            written: written(pattern),
             inner: Vec::new(),
             args: args.to_vec(),
             dies: (deaths.iter().all(|death| death == &deaths[0])).then(|| deaths[0]),
@@ -104,27 +99,22 @@ impl Loader<'_> {
             let Some((fusion, args)) = fusion(other, own, operand) else {
                 continue;
             };
-            let routine = shapes(own.result, &args)
-                .and_then(|shapes| find_fusion(self.level, fusion, &shapes));
-            let mut gone = other.written().filter(|&place| !own.result.has(place));
-            let Some(routine) = routine else {
+            let shapes = shapes(own.result, &args);
+            let Some(routine) = shapes.and_then(|s| find_fusion(self.level, fusion, &s)) else {
                 continue;
             };
+            let mut gone = other.written().filter(|&place| !own.result.has(place));
             // The shadows of a third value are nobody's to write.
             let mut had = own.result.places().skip(own.written);
-            if *arg != other.result
-                || !gone.all(|place| self.is_free(place, other))
-                || !had.all(|place| other.written().any(|written| written == place))
-            {
-                continue;
-            }
             // Who reads the result in between needs it in its place; so does who did before the last one moved up.
             let between = other.end()..own.start;
             let behind = own.end()..self.out.steps.len();
-            if ![between.clone(), behind]
-                .into_iter()
-                .all(|steps| self.leave_alone(steps, other.written()))
-            {
+            let is_wanted = *arg != other.result
+                || !gone.all(|place| self.is_free(place, other))
+                || !had.all(|place| other.written().any(|written| written == place))
+                || !self.leave_alone(between.clone(), other.written())
+                || !self.leave_alone(behind, other.written());
+            if is_wanted {
                 continue;
             }
             let sinks = self.can_pass(between.clone(), other);
@@ -143,10 +133,10 @@ impl Loader<'_> {
 
     /// Whether nobody has a word in a plane but a candidate, which writes it.
     fn is_free(&self, place: Place, candidate: &Candidate) -> bool {
-        let Place::Own(slot) = place else {
+        let (Place::Own(slot), Place::Own(to)) = (place, candidate.result.value) else {
             return false;
         };
-        let own = candidate.to..candidate.to + candidate.result.places().count() as u32;
+        let own = to..to + candidate.result.places().count() as u32;
         let guests = own.filter(|&own| own != slot && self.map[own as usize] == place);
         self.held[slot as usize] == guests.count() as u32
     }
@@ -240,8 +230,8 @@ fn fusion(first: &Candidate, then: &Candidate, operand: usize) -> Option<(Fusion
     let mut args = then.args.clone();
     args.splice(operand..=operand, first.args.iter().copied());
     // As long as any two of them are the same.
-    while let Some((with_same, upper)) = with_same(fusion, &args) {
-        fusion = with_same;
+    while let Some((shorter, upper)) = with_same(fusion, &args) {
+        fusion = shorter;
         args.remove(upper);
     }
     Some((fusion, args))

@@ -152,6 +152,8 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         } else {
             loader.find_sequences(first);
         }
+        // Nobody asks for the operands of these any more.
+        loader.counts.resize(loader.out.steps.len(), 0);
     }
     loader.find_targets(&first_steps);
     if native {

@@ -63,7 +63,7 @@ impl Loader<'_> {
                 }
                 // Unless planes had to be cleared for its shadows behind it.
                 if !self.native && end == self.out.steps.len() {
-                    self.join_rows(op, (to, from, 1), &all[..op.arity()], deaths);
+                    self.join_rows(op, from, &all[..op.arity()], deaths);
                 }
                 return;
             }
@@ -78,8 +78,7 @@ impl Loader<'_> {
             }),
         };
         if !self.native {
-            let written = result.places().count();
-            self.join_rows(op, (to, result, written), operands, deaths);
+            self.join_rows(op, result, operands, deaths);
         }
     }
 

@@ -40,8 +40,6 @@ impl Loader<'_> {
             }
             self.out.steps.extend(own);
         }
-        // Nobody asks for the operands of these any more.
-        self.counts.resize(self.out.steps.len(), 0);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Stretches: rows of a block that follow one another, for a native backend.
 //!
-//! In front of a stretch comes the step that runs its code. Cells that stood among its rows come before that: what they do has nothing to do with rows. Which words the code has to leave in their planes is found backwards over the block's steps.
+//! In front of a stretch comes the step that runs its code. Cells that stood among its rows come before that: what they do has nothing to do with rows. Which
+//! words the code has to leave in their planes is found backwards over the block's steps.
 
 use super::super::step::{Act, Place, Step};
 use super::{Loader, written};
@@ -35,8 +36,6 @@ impl Loader<'_> {
             at = range.end;
         }
         self.out.steps.extend(steps);
-        // Nobody asks for the operands of these any more.
-        self.counts.resize(self.out.steps.len(), 0);
     }
 
     /// Where stretches are among the steps from `first` on.
