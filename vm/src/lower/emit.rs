@@ -1,6 +1,6 @@
 //! What each kind of instruction becomes.
 
-use super::function::Emitter;
+use super::function::{Emitter, Location};
 use super::moves::Place;
 use super::walk::Visitor;
 use crate::bytecode::{Opcode, Slot};
@@ -149,11 +149,14 @@ impl Visitor for Emitter<'_, '_, '_> {
             }
             InstKind::Loop(region) => {
                 self.open(inst);
+                let open = self.target(region) as u32;
                 for (&arg, &param) in inst.args.iter().zip(&self.function.region(region).params) {
                     if self.is_used(param) {
                         self.place_home(param, arg, at);
                         let last_use = self.work.lives.values[param.index()].end;
-                        self.work.values[param.index()].occupied = last_use;
+                        let location = &mut self.work.values[param.index()];
+                        location.occupied = last_use;
+                        location.carried_by = Some(open);
                         self.work.moves.add(self.place(param), self.place(arg));
                     }
                 }
@@ -176,9 +179,12 @@ impl Visitor for Emitter<'_, '_, '_> {
         self.bind(open.end);
         if let InstKind::Loop(region) = inst.kind {
             for &param in &self.function.region(region).params {
-                if self.is_used(param) {
-                    let place = self.place(param);
-                    self.work.registers.give_back(place.slot.0, place.lanes);
+                let Location {
+                    place, carried_by, ..
+                } = &mut self.work.values[param.index()];
+                if carried_by.take().is_some() {
+                    let slot = place.slot.0;
+                    self.work.registers.give_back(slot, place.lanes);
                 }
             }
             self.release_expired(at);

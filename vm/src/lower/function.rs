@@ -33,13 +33,17 @@ type Occupied = u32;
 /// Where a value is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Location {
-    place: Place,
+    pub(super) place: Place,
     /// Whether it has a place.
     placed: bool,
     /// Whether its register is given back when it dies.
     owned: bool,
     /// For homes: the last position where what is there now is needed.
     pub(super) occupied: Occupied,
+    /// For parameters of loops whose register is given back with the loop: its position in `open`.
+    pub(super) carried_by: Option<u32>,
+    /// For results of loops: the parameter whose register they take over, so that both are one home.
+    takes_over: Option<ValueId>,
 }
 
 const NOWHERE: Location = Location {
@@ -50,6 +54,8 @@ const NOWHERE: Location = Location {
     placed: false,
     owned: false,
     occupied: 0,
+    carried_by: None,
+    takes_over: None,
 };
 
 /// Lowers one function, its registers beginning at `start`. Gives one past its last slot.
@@ -151,8 +157,8 @@ impl Emitter<'_, '_, '_> {
                 lanes,
             },
             placed: true,
-            owned: false,
             occupied: life.end,
+            ..NOWHERE
         };
         let frames = &self.lowering.frames;
         let own = &frames[self.id.index()];
@@ -161,6 +167,7 @@ impl Emitter<'_, '_, '_> {
             _ if life.home_at != life.end => None,
             Home::Any => None,
             Home::Value(home) => {
+                let home = work.values[home.index()].takes_over.unwrap_or(home);
                 let home = &mut work.values[home.index()];
                 home.placed.then_some((home.place, &mut home.occupied))
             }
@@ -231,6 +238,24 @@ impl Emitter<'_, '_, '_> {
         location.placed = true;
     }
 
+    /// Gives the result of a loop the register of a parameter that leaves as that result, unless another one has it: nobody wants what the loop carries
+    /// once it is left. Says whether it did.
+    fn take_over(&mut self, result: ValueId, param: ValueId, open: usize) -> bool {
+        let lanes = self.lanes(result);
+        let carried = &mut self.work.values[param.index()];
+        let takes = carried.carried_by == Some(open as u32)
+            && width(carried.place.lanes) == width(lanes);
+        if takes {
+            carried.carried_by = None;
+            let slot = carried.place.slot;
+            let location = &mut self.work.values[result.index()];
+            location.place = Place { slot, lanes };
+            location.placed = true;
+            location.takes_over = Some(param);
+        }
+        takes
+    }
+
     pub(super) fn flush_moves(&mut self) {
         let code = &mut self.lowering.out.code;
         let reachable = self.reachable;
@@ -258,7 +283,9 @@ impl Emitter<'_, '_, '_> {
                 continue;
             }
             if !self.is_placed(result) {
-                self.place_home(result, arg, at);
+                if !self.take_over(result, arg, open) {
+                    self.place_home(result, arg, at);
+                }
                 self.work.values[result.index()].owned = true;
             }
             self.work.moves.add(self.place(result), self.place(arg));
