@@ -1,7 +1,7 @@
 //! The native backend: machine code for the rows of a program, to the bit what the interpreter computes.
 //!
 //! The way of the data: a stretch of rows, a trace of a loop, or a tree of a single point's flow ([`adumbra_vm::native`]) becomes a [`graph`] by running each row on numbers that write
-//! down what is done with them ([`lane`], [`template`], [`compute`], [`trace`], [`flow`]); a tree is put as serves one point ([`superword`], [`choice`], [`carry`]); values get places ([`allocate`]); instructions are written ([`emit`], by a [`machine`]: `x64`,
+//! down what is done with them ([`lane`], [`template`], [`compute`], [`trace`] with [`live`], [`flow`]); a tree is put as serves one point ([`superword`], [`choice`], [`carry`]); values get places ([`allocate`]); instructions are written ([`emit`], by a [`machine`]: `x64`,
 //! `a64`); the code is put where it can be run ([`memory`]), linked ([`object`](mod@object)), or shown, part by part ([`listing`]). Code for either processor is written on any host.
 //! So there is no second rule for any row: a new row of the op table is compiled as it stands.
 
@@ -23,6 +23,7 @@ mod gdb;
 mod graph;
 mod lane;
 mod listing;
+mod live;
 mod machine;
 mod memory;
 mod object;

@@ -1,11 +1,12 @@
 //! Regions as traces: blocks that follow one another as one graph, each row computed for all of the points at hand.
 //!
-//! A trace begins with those who run it, a mask. Where control parts, masks part; a block's rows are computed for everybody, and words that others keep are
+//! A trace begins with those who run it, a mask. Where control parts, masks part; a block's rows are computed for everybody, and words that others want as they were are
 //! chosen by its mask. So short arms cost less than jumps, and values stay in registers from one block to the next. A block joins the trace before it if
 //! it is short, or if whoever is in the region passes it anyway; one that most would skip begins a trace of its own, which nobody need run.
 
 use crate::compute::{Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id};
+use crate::live::{Live, Words};
 use crate::template::Templates;
 use adumbra_vm::native::{Block, Branch, End, Region, Way};
 use std::ops::Range;
@@ -23,25 +24,31 @@ pub(crate) struct Trace {
 /// The traces of a region, in order.
 pub(crate) fn traces(region: &Region, templates: &mut Templates) -> Vec<Trace> {
     let jumps = Jumps::of(region);
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    for block in 0..region.blocks.len() {
+        match ranges.last_mut() {
+            Some(last) if joins(region, &jumps, last.start as usize, block) => last.end += 1,
+            _ => ranges.push(block as u32..block as u32 + 1),
+        }
+    }
+    let live = Live::of(region);
     let mut tracer = Tracer {
         region,
         writer: Writer::new(&region.words),
-        stored_by: vec![None; region.words.len()],
+        kept: Words::of(&region.kept, region.words.len()),
+        live: &live,
     };
-    let mut traces = Vec::new();
-    let mut start = 0;
-    while start < region.blocks.len() {
-        let mut end = start + 1;
-        while end < region.blocks.len() && joins(region, &jumps, start, end) {
-            end += 1;
-        }
-        let blocks = start as u32..end as u32;
+    // From the last one on, so that it is known what those keep who wait before a later one.
+    let mut traces = Vec::with_capacity(ranges.len());
+    for blocks in ranges.into_iter().rev() {
+        let start = Way::Block(blocks.start);
         traces.push(Trace {
             computation: tracer.trace(blocks.clone(), templates),
             blocks,
         });
-        start = end;
+        tracer.kept.unite(live.on(start));
     }
+    traces.reverse();
     traces
 }
 
@@ -93,8 +100,18 @@ type Crowd = Option<Id>;
 struct Tracer<'r> {
     region: &'r Region,
     writer: Writer<'r>,
-    /// The last block so far behind which each word that it writes is read.
-    stored_by: Vec<Option<u32>>,
+    live: &'r Live,
+    /// The words that those keep who wait behind the trace.
+    kept: Words,
+}
+
+/// A word that a block writes.
+struct Written {
+    word: u32,
+    /// What it holds before the block, if anybody asked.
+    before: Option<Id>,
+    /// Whether those who run the block read it behind it.
+    is_read: bool,
 }
 
 impl Tracer<'_> {
@@ -110,26 +127,30 @@ impl Tracer<'_> {
             let block = &self.region.blocks[number as usize];
             // Whom nobody sends, nobody runs.
             let Some(mask) = before[index] else { continue };
-            for &(word, _) in &block.stored {
-                self.stored_by[word as usize] = Some(number);
-            }
             // What stands around its rows is for the instruction that it ends with.
             self.writer.begin(block.position);
-            let old = self.kept(block);
-            let local = self.local(block, number);
+            let pending = blocks.clone().zip(&before).skip(index + 1);
+            let pending = pending.filter_map(|(block, crowd)| crowd.and(Some(block)));
+            let written = self.written(block, pending);
             let writer = &mut self.writer;
             for row in &block.rows {
                 writer.row(row, templates);
             }
             writer.begin(block.position);
             let ways = ways(writer, block, mask, templates);
-            for (word, old) in local {
-                writer.now[word as usize] = old;
-            }
-            for (word, old) in old {
-                let new = writer.read(word);
-                let chosen = writer.graph.push(Code::Select, mask, new, old);
-                writer.set(word, Some(chosen));
+            for Written {
+                word,
+                before,
+                is_read,
+            } in written
+            {
+                if !is_read {
+                    writer.now[word as usize] = before;
+                } else if let Some(old) = before {
+                    let new = writer.read(word);
+                    let chosen = writer.graph.push(Code::Select, mask, new, old);
+                    writer.set(word, Some(chosen));
+                }
             }
             let steps = block.steps + u32::from(matches!(block.end, End::Loop(_)));
             if steps > 0 {
@@ -159,9 +180,8 @@ impl Tracer<'_> {
                 });
             }
         }
-        let stored_by = &self.stored_by;
-        let is_stored = |word: u32| stored_by[word as usize].is_some_and(|by| blocks.contains(&by));
-        let mut computation = self.writer.close(is_stored);
+        let is_read = |word: u32| out.iter().any(|(way, _)| self.live.on(*way).has(word));
+        let mut computation = self.writer.close(is_read);
         let ways = out.into_iter().map(|(way, mask)| (To::Way(way), mask));
         for (to, value) in ways.chain(taken.map(|taken| (To::Steps, taken))) {
             computation.stores.push(Store {
@@ -174,20 +194,35 @@ impl Tracer<'_> {
         computation
     }
 
-    /// The words of a block that points who do not run it keep, and what they hold before it.
-    fn kept(&mut self, block: &Block) -> Vec<(u32, Id)> {
-        let kept = block.stored.iter().filter(|(_, kept)| *kept);
-        kept.map(|&(word, _)| (word, self.writer.read(word)))
-            .collect()
-    }
-
-    /// The words that a block writes for itself alone, and what they hold before it: those who pass it by may want that.
-    fn local(&self, block: &Block, number: u32) -> Vec<(u32, Option<Id>)> {
-        let written = block.rows.iter().flat_map(|row| words(&row.result));
-        written
-            .filter(|&word| self.stored_by[word as usize] != Some(number))
-            .map(|word| (word, self.writer.now[word as usize]))
-            .collect()
+    /// The words that a block writes but for those that it leaves to whoever runs it, while others of the trace wait before these blocks.
+    fn written(
+        &mut self,
+        block: &Block,
+        pending: impl Iterator<Item = u32> + Clone,
+    ) -> Vec<Written> {
+        let results = block.rows.iter().flat_map(|row| words(&row.result));
+        let mut written: Vec<u32> = results.collect();
+        written.sort_unstable();
+        written.dedup();
+        let (live, kept) = (self.live, &self.kept);
+        let writer = &mut self.writer;
+        let of = |word: u32| {
+            let is_read = live.is_read_behind(block, word);
+            let mut waiting = pending.clone();
+            let is_kept =
+                kept.has(word) || waiting.any(|block| live.on(Way::Block(block)).has(word));
+            let before = match (is_read, is_kept) {
+                (true, true) => Some(writer.read(word)),
+                (true, false) => None,
+                (false, _) => writer.now[word as usize],
+            };
+            Written {
+                word,
+                before,
+                is_read,
+            }
+        };
+        written.into_iter().map(of).collect()
     }
 }
 

@@ -40,8 +40,10 @@ pub struct Region {
     pub words: Vec<Home>,
     /// The blocks, in order.
     pub blocks: Vec<Block>,
-    /// How many ways lead out.
-    pub exits: u32,
+    /// For each way out, the words that are read behind it.
+    pub exits: Vec<Vec<u32>>,
+    /// The words that points keep which do not run the region: they wait behind it.
+    pub kept: Vec<u32>,
 }
 
 /// A block of a region.
@@ -49,8 +51,6 @@ pub struct Region {
 pub struct Block {
     /// Its rows, in order.
     pub rows: Vec<Computed>,
-    /// Words that are read behind the block, and whether points that do not run it keep what they have there.
-    pub stored: Vec<(u32, bool)>,
     /// Steps of the budget that it takes, but for the one that its own end may take.
     pub steps: u32,
     /// Where control goes.

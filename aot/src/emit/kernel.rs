@@ -1,6 +1,6 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
-use super::{Body, Crowds, Emitter, MAX_FRAME};
+use super::{Body, Copies, Crowds, Emitter, MAX_FRAME};
 use crate::allocate::{Finder, Places};
 use crate::compute::{Computation, Lineage, Store, To};
 use crate::graph::{Code, Graph, Id};
@@ -11,13 +11,17 @@ use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
+/// Planes that a region copies at most; where it works on more, it works on all in their place.
+const MAX_COPIES: usize = 256;
+
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
 pub(super) struct Frame {
     pub(super) size: i32,
     /// Vectors at once.
     pub(super) flight: usize,
-    /// Where the cell of each word is copied to.
-    cells: FxHashMap<u32, i32>,
+    copies: Copies,
+    /// Whether instructions find all that is in planes as soon as in the frame.
+    reads_planes: bool,
     /// What a region knows of points.
     pub(super) crowds: Crowds,
 }
@@ -35,9 +39,9 @@ impl Frame {
         let detours = (computations.clone()).flat_map(|own| &own.graph.detours);
         let given = detours.map(|detour| templates.routine(detour.routine).0.params());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR;
-        let mut cells = FxHashMap::default();
+        let mut copies = Copies::default();
         for &word in computations.flat_map(|own| &own.graph.cells) {
-            cells.entry(word).or_insert_with(|| {
+            copies.cells.entry(word).or_insert_with(|| {
                 size = size.saturating_add(M::VECTOR);
                 size - M::VECTOR
             });
@@ -45,7 +49,8 @@ impl Frame {
         Some(Frame {
             size,
             flight,
-            cells,
+            copies,
+            reads_planes: M::READS_PLANES,
             crowds: Crowds::default(),
         })
     }
@@ -55,9 +60,19 @@ impl Frame {
         self.size <= MAX_FRAME
     }
 
-    /// The copies of cells.
-    pub(super) fn take_cells(&mut self) -> FxHashMap<u32, i32> {
-        std::mem::take(&mut self.cells)
+    /// The copies that are to be there.
+    pub(super) fn take_copies(&mut self) -> Copies {
+        std::mem::take(&mut self.copies)
+    }
+
+    /// Has copies of these planes, if there is room for all.
+    pub(super) fn copy_planes<M: Machine>(&mut self, words: &[u32]) {
+        if words.len() <= MAX_COPIES {
+            let at = |&word| (word, self.room::<M>(1));
+            let planes = words.iter().map(at).collect();
+            self.copies.planes = planes;
+            self.reads_planes = true;
+        }
     }
 
     /// Room for so many masks or numbers of all points at hand.
@@ -78,9 +93,9 @@ impl<M: Machine> Emitter<M> {
     ) -> Option<Extent> {
         const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
         let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT)?;
-        let cells = frame.take_cells();
-        let bodies = self.bodies(segments.iter(), &mut frame, &cells, Finder::places_of_loop);
-        let (start, runs) = self.begin(&frame, &cells)?;
+        let copies = frame.take_copies();
+        let bodies = self.bodies(segments.iter(), &mut frame, &copies, Finder::places_of_loop);
+        let (start, runs) = self.begin(&frame, &copies.cells)?;
         for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.label();
             self.part(Part::Points);
@@ -102,11 +117,11 @@ impl<M: Machine> Emitter<M> {
         &self,
         computations: impl Iterator<Item = &'g Computation>,
         frame: &mut Frame,
-        cells: &'g FxHashMap<u32, i32>,
+        copies: &'g Copies,
         find: fn(&mut Finder, &Graph, &[Store]) -> Places,
     ) -> Vec<Body<'g>> {
         let slots = frame.size;
-        let mut finder = Finder::new(frame.flight, self.registers, M::READS_PLANES);
+        let mut finder = Finder::new(frame.flight, self.registers, frame.reads_planes);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -122,7 +137,7 @@ impl<M: Machine> Emitter<M> {
                 places,
                 slots,
                 params: 0,
-                cells,
+                copies,
                 crowds: frame.crowds,
             }
         });
@@ -211,7 +226,11 @@ impl<M: Machine> Emitter<M> {
     }
 
     fn put(&mut self, body: &Body<'_>, store: &Store) {
-        if let To::Word(word) = store.to {
+        let copy = match store.to {
+            To::Word(word) => body.copies.planes.get(&word),
+            _ => None,
+        };
+        if let (To::Word(word), None) = (store.to, copy) {
             self.machine.plane(word);
         }
         for vector in 0..body.places.flight {
@@ -219,8 +238,11 @@ impl<M: Machine> Emitter<M> {
             match store.to {
                 To::Word(_) => {
                     let register = self.machine.register(value, M::SCRATCH[0]);
-                    self.machine
-                        .store_plane(vector as i32 * M::VECTOR, register);
+                    let at = vector as i32 * M::VECTOR;
+                    match copy {
+                        Some(copy) => self.machine.store(copy + at, register),
+                        None => self.machine.store_plane(at, register),
+                    }
                 }
                 To::Way(way) => {
                     let at = body.crowds.way(way) + vector as i32 * M::VECTOR;
@@ -266,7 +288,7 @@ impl<M: Machine> Emitter<M> {
             places,
             slots,
             params: size + M::RETURN,
-            cells: &FxHashMap::default(),
+            copies: &Copies::default(),
             crowds: Crowds::default(),
         };
         self.machine.bind(label);

@@ -1,12 +1,14 @@
 //! Regions: the points at hand run until the last one has left.
 //!
+//! The planes that its rows read and write are copied to the frame before the first turn and back behind the last one, so that turns need not look for them.
+//!
 //! Each way has masks of who goes it, in the frame; a trace is run by those whose way leads to its first block, and begins by taking them. Traces stand in order, and
 //! only turns jump back: so whoever runs is at the least trace that anybody is before.
 
 use super::kernel::Frame;
 use super::{Crowds, Emitter};
 use crate::allocate::Finder;
-use crate::compute::Computation;
+use crate::compute::{Computation, To};
 use crate::graph::Code;
 use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
@@ -24,25 +26,33 @@ impl<M: Machine> Emitter<M> {
     ) -> Option<Extent> {
         let computations = || traces.iter().map(|trace| &trace.computation);
         let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT)?;
-        let count = region.exits as usize + region.blocks.len();
+        let count = region.exits.len() + region.blocks.len();
+        let [all, written] = planes(computations());
         let crowds = Crowds {
             active: frame.room::<M>(1),
             ways: frame.room::<M>(count),
-            exits: region.exits,
+            exits: region.exits.len() as u32,
             stride: M::TURN_FLIGHT as i32 * M::VECTOR,
             steps: frame.room::<M>(1),
         };
         let turns = frame.room::<M>(1);
         frame.crowds = crowds;
-        let cells = frame.take_cells();
-        let bodies = self.bodies(computations(), &mut frame, &cells, Finder::places);
-        let (start, runs) = self.begin(&frame, &cells)?;
+        frame.copy_planes::<M>(&all);
+        let copies = frame.take_copies();
+        let bodies = self.bodies(computations(), &mut frame, &copies, Finder::places);
+        let (start, runs) = self.begin(&frame, &copies.cells)?;
         let next = self.machine.label();
         self.part(Part::Points);
         self.machine.begin_loop(next);
         self.part(Part::Gather);
-        self.gather(&crowds, count);
+        let nobody = self.machine.label();
+        self.gather(&crowds, count, nobody);
         self.machine.begin_turns(turns);
+        for word in all {
+            if let Some(&copy) = copies.planes.get(&word) {
+                self.copy_in(word, copy);
+            }
+        }
         let mut labels: Vec<_> = traces.iter().map(|_| self.machine.label()).collect();
         let out = self.machine.label();
         labels.push(out);
@@ -67,6 +77,12 @@ impl<M: Machine> Emitter<M> {
         }
         self.part(Part::Tell);
         self.machine.bind(out);
+        for word in written {
+            if let Some(&copy) = copies.planes.get(&word) {
+                self.copy_out(word, copy);
+            }
+        }
+        self.machine.bind(nobody);
         self.tell(&crowds, count);
         self.part(Part::NextPoints);
         self.machine.end_loop(next, crowds.stride);
@@ -77,9 +93,9 @@ impl<M: Machine> Emitter<M> {
         Some(self.end(start, &frame, runs))
     }
 
-    /// Those who run stand before the first block, nobody elsewhere, and nothing is taken.
-    fn gather(&mut self, crowds: &Crowds, count: usize) {
-        let [scratch, _] = M::SCRATCH;
+    /// Those who run stand before the first block, nobody elsewhere, and nothing is taken. Jumps if there is nobody.
+    fn gather(&mut self, crowds: &Crowds, count: usize, nobody: dynasmrt::DynamicLabel) {
+        let [scratch, all] = M::SCRATCH;
         let zero = Operand::Constant(self.machine.constant(0));
         self.machine.load(scratch, zero);
         for vector in 0..M::TURN_FLIGHT as i32 {
@@ -94,6 +110,34 @@ impl<M: Machine> Emitter<M> {
             self.machine.load_active(scratch, vector);
             let at = crowds.way(Way::Block(0)) + vector as i32 * M::VECTOR;
             self.machine.store(at, scratch);
+            let so_far = Operand::Register(all);
+            match vector {
+                0 => self.machine.load(all, Operand::Register(scratch)),
+                _ => (self.machine).two(Code::Or, all, so_far, Operand::Register(scratch)),
+            }
+        }
+        self.machine.jump_if_none(Operand::Register(all), nobody);
+    }
+
+    /// Copies the plane of a word to the frame.
+    fn copy_in(&mut self, word: u32, copy: i32) {
+        let [scratch, _] = M::SCRATCH;
+        self.machine.plane(word);
+        for vector in 0..M::TURN_FLIGHT as i32 {
+            let at = vector * M::VECTOR;
+            self.machine.load_plane(scratch, at);
+            self.machine.store(copy + at, scratch);
+        }
+    }
+
+    /// Copies what the frame has of a word to its plane.
+    fn copy_out(&mut self, word: u32, copy: i32) {
+        let [scratch, _] = M::SCRATCH;
+        self.machine.plane(word);
+        for vector in 0..M::TURN_FLIGHT as i32 {
+            let at = vector * M::VECTOR;
+            self.machine.load(scratch, Operand::Frame(copy + at));
+            self.machine.store_plane(at, scratch);
         }
     }
 
@@ -131,4 +175,22 @@ impl<M: Machine> Emitter<M> {
         }
         self.machine.store_sets(crowds.ways, count);
     }
+}
+
+/// The words whose planes are read or written, and those that are written, both in order.
+fn planes<'c>(computations: impl Iterator<Item = &'c Computation> + Clone) -> [Vec<u32>; 2] {
+    let nodes = computations.clone().flat_map(|own| &own.graph.nodes);
+    let read = nodes.filter_map(|node| (node.code == Code::Plane).then_some(node.a));
+    let stores = computations.flat_map(|own| &own.stores);
+    let written = stores.filter_map(|store| match store.to {
+        To::Word(word) => Some(word),
+        _ => None,
+    });
+    let written: Vec<u32> = written.collect();
+    let all = read.chain(written.iter().copied()).collect();
+    [all, written].map(|mut words: Vec<u32>| {
+        words.sort_unstable();
+        words.dedup();
+        words
+    })
 }

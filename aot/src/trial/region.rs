@@ -76,10 +76,9 @@ fn if_less(a: u32, b: u32, next: Way, target: Way) -> End {
     })
 }
 
-fn block(rows: Vec<Computed>, stored: &[u32], steps: u32, end: End) -> Block {
+fn block(rows: Vec<Computed>, steps: u32, end: End) -> Block {
     Block {
         rows,
-        stored: stored.iter().map(|&word| (word, true)).collect(),
         steps,
         end,
         position: 0,
@@ -89,7 +88,6 @@ fn block(rows: Vec<Computed>, stored: &[u32], steps: u32, end: End) -> Block {
 /// Turns go on while there are any left and the sum is not too great; small sums take an arm of their own, which has a word for itself.
 fn region() -> Region {
     let (turn, one, own) = (plain(TURN), plain(ONE), plain(OWN));
-    let sum = [SUM.value, 3];
     let arm = vec![
         row(Op::Mul, SUM, &[SUM, plain(SCALE)]),
         row(Op::Sin, own, &[plain(SUM.value)]),
@@ -101,24 +99,21 @@ fn region() -> Region {
     let blocks = vec![
         block(
             Vec::new(),
-            &[],
             0,
             if_less(TURN, LAST, Way::Block(1), Way::Exit(0)),
         ),
         block(
             vec![row(Op::Add, SUM, &[SUM, STEP])],
-            &sum,
             0,
             if_less(SUM.value, FEW, Way::Block(2), Way::Block(3)),
         ),
-        block(arm, &sum, 2, End::Jump(Way::Block(3))),
+        block(arm, 2, End::Jump(Way::Block(3))),
         block(
             vec![row(Op::Add, turn, &[turn, one])],
-            &[TURN],
             0,
             if_less(MANY, SUM.value, Way::Exit(1), Way::Block(4)),
         ),
-        block(vec![row(Op::Sqrt, SUM, &[SUM])], &sum, 1, End::Loop(0)),
+        block(vec![row(Op::Sqrt, SUM, &[SUM])], 1, End::Loop(0)),
     ];
     let mut words = vec![Home::Plane; WORDS];
     words[SCALE as usize] = Home::Cell;
@@ -128,7 +123,8 @@ fn region() -> Region {
     Region {
         words,
         blocks,
-        exits: EXITS,
+        exits: vec![vec![TURN, SUM.value, 3]; EXITS as usize],
+        kept: (TURN..=OWN).collect(),
     }
 }
 

@@ -243,8 +243,8 @@ impl Emitter<'_, '_, '_> {
     fn take_over(&mut self, result: ValueId, param: ValueId, open: usize) -> bool {
         let lanes = self.lanes(result);
         let carried = &mut self.work.values[param.index()];
-        let takes = carried.carried_by == Some(open as u32)
-            && width(carried.place.lanes) == width(lanes);
+        let takes =
+            carried.carried_by == Some(open as u32) && width(carried.place.lanes) == width(lanes);
         if takes {
             carried.carried_by = None;
             let slot = carried.place.slot;

@@ -4,8 +4,8 @@
 //! those keep is what was found for each block.
 
 use super::super::step::{Act, Place, RegionInfo, Step};
+use super::Loader;
 use super::stretch::Words;
-use super::{Loader, written};
 use crate::blocks::Blocks;
 use crate::native::{Block, Branch, End, Question, Region, Unit, Value, Way};
 use adumbra_ir::ops::MAX_OPERANDS;
@@ -145,9 +145,6 @@ impl Loader<'_> {
                 _ => None,
             });
             open = counted.clone().fold(open, Option::max);
-            let stored = self.stored_by_block(steps, block, blocks);
-            let stored = stored.map(|(slot, kept)| (words.numbers[&Place::Own(slot)], kept));
-            let stored = stored.collect();
             let next = starts.get(block + 1).copied().unwrap_or_default();
             let last = steps.last().expect("a block has a step");
             let end = match last.act {
@@ -175,7 +172,6 @@ impl Loader<'_> {
             };
             made.push(Block {
                 rows,
-                stored,
                 steps: counted.count() as u32,
                 end,
                 position: last.position,
@@ -185,10 +181,16 @@ impl Loader<'_> {
         let behind = behind.unwrap_or(self.out.steps.len() as u32);
         // Between two turns each block is run once at most.
         let turn = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
+        let block_of = |step: u32| starts.partition_point(|&start| start <= step) - 1;
+        let read_behind = exits.iter().map(|&exit| {
+            let live = blocks.live_in(block_of(exit));
+            self.named(&words, live)
+        });
         let region = Region {
+            exits: read_behind.collect(),
+            kept: self.named(&words, blocks.kept(*range.end())),
             words: words.homes,
             blocks: made,
-            exits: exits.len() as u32,
         };
         exits.extend(&starts[range]);
         self.out.regions.push(RegionInfo {
@@ -207,32 +209,14 @@ impl Loader<'_> {
         step.refs = refs;
     }
 
-    /// The slots that rows of a block write and that are read behind it, each with whether points that do not run keep what they have.
-    fn stored_by_block(
-        &self,
-        steps: &[Step],
-        block: usize,
-        blocks: &Blocks<'_>,
-    ) -> impl Iterator<Item = (u32, bool)> + use<> {
-        let has = |words: Option<&[u64]>, slot: u32| {
-            words.is_none_or(|words| words[slot as usize / 64] >> (slot % 64) & 1 == 1)
+    /// The numbers of the words in slots that are among these, or in an array. All are if there is nothing.
+    fn named(&self, words: &Words, slots: Option<&[u64]>) -> Vec<u32> {
+        let has = |slot: u32| {
+            let found = slots.is_none_or(|slots| slots[slot as usize / 64] >> (slot % 64) & 1 == 1);
+            found || self.in_array[slot as usize]
         };
-        let (live, kept) = (blocks.live_out(block), blocks.kept(block));
-        let mut stored = Vec::new();
-        for step in steps {
-            if let Act::Row { pattern, .. } = step.act {
-                let places = &self.out.places[step.refs as usize..][..written(pattern)];
-                for place in places {
-                    if let Place::Own(slot) = *place
-                        && (has(live, slot) || self.in_array[slot as usize])
-                    {
-                        stored.push((slot, has(kept, slot)));
-                    }
-                }
-            }
-        }
-        stored.sort_unstable();
-        stored.dedup();
-        stored.into_iter()
+        let numbered = (0..).zip(&words.places);
+        let named = numbered.filter(|(_, place)| matches!(**place, Place::Own(slot) if has(slot)));
+        named.map(|(number, _)| number).collect()
     }
 }
