@@ -3,7 +3,6 @@
 use crate::graph::Code;
 use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
-use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 use std::hash::Hash;
 
@@ -39,10 +38,10 @@ pub(crate) trait Machine: Sized {
 
     /// Bytes of a vector.
     const VECTOR: i32;
-    /// Vectors that the kernel of a stretch computes at once: at most [`AT_ONCE`] points.
+    /// Vectors that the kernel of a stretch computes at once: at most [`AT_ONCE`](adumbra_vm::native::AT_ONCE) points.
     const FLIGHT: usize;
-    /// Vectors that the kernel of a region computes at once, whose points are a word of its sets. A turn of a loop waits for itself, so more than one pay.
-    const TURN_FLIGHT: usize = AT_ONCE * size_of::<u32>() / Self::VECTOR as usize;
+    /// Vectors that the kernel of a region computes at once: whole words of its sets, and no more points than [`REACH`](adumbra_vm::native::REACH). A turn of a loop waits for itself, so that several pay.
+    const TURN_FLIGHT: usize;
     /// Vector registers that may hold values, from the first one on.
     const REGISTERS: u8;
     /// Vector registers that are free; instructions use them for operands that are in none.

@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Points that code computes at once, those of a word of a set: packs are a multiple of so many.
 pub const AT_ONCE: usize = 16;
 
+/// Up to a multiple of so many points the kernel of a region may go beyond those of its runs, none of whom runs there. Planes and sets have room for that.
+pub const REACH: usize = 32;
+
 /// Whether the packs of a level are such that code can compute them.
 pub fn serves(level: Level) -> bool {
     lanes_of(level).is_multiple_of(AT_ONCE)
@@ -109,7 +112,7 @@ pub enum Way {
 }
 
 /// What the kernel of a region is told of points, and tells of them. Sets of points are bits, [`AT_ONCE`] points to a word, the first of the chunk lowest. Sets, steps and planes reach
-/// as far as whole packs.
+/// up to a multiple of [`REACH`] points.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Points {

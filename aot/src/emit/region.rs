@@ -14,7 +14,7 @@ use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
 use crate::template::Templates;
 use crate::trace::Trace;
-use adumbra_vm::native::{End, Region, Way};
+use adumbra_vm::native::{AT_ONCE, End, REACH, Region, Way};
 
 impl<M: Machine> Emitter<M> {
     /// Writes the kernel of a region; says where it is. Nothing if its frame would be too large.
@@ -24,6 +24,10 @@ impl<M: Machine> Emitter<M> {
         traces: &[Trace],
         templates: &Templates,
     ) -> Option<Extent> {
+        const {
+            let points = M::TURN_FLIGHT * M::VECTOR as usize / size_of::<u32>();
+            assert!(points.is_multiple_of(AT_ONCE) && REACH.is_multiple_of(points));
+        }
         let computations = || traces.iter().map(|trace| &trace.computation);
         let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT)?;
         let count = region.exits.len() + region.blocks.len();

@@ -5,10 +5,16 @@ use super::planes::{ALIGNMENT, CELL_WORDS, Ref, Words};
 use super::source::Source;
 use super::step::{Lent, Place, RegionInfo, RowCall, Step};
 use crate::bytecode::Bytecode;
-use crate::native::{Kernel, Kernels};
+use crate::native::{Kernel, Kernels, REACH};
+use adumbra_packs::{Level, lanes_of};
 
 /// A plane is longer than its points by so many words, so that the same points of different planes do not fall on the same lines of the cache.
 const GAP: usize = ALIGNMENT / size_of::<u32>();
+
+const _: () = assert!(
+    CELL_WORDS.is_multiple_of(REACH),
+    "planes have room for that"
+);
 
 /// Planes and cells, and what refers to them.
 pub(super) struct Memory {
@@ -189,6 +195,14 @@ impl Memory {
         self.kernels.as_ref()?.entries[unit as usize]
     }
 
+    /// Points up to a multiple of which planes are read.
+    pub(super) fn at_once(&self, level: Level) -> usize {
+        match &self.regions[..] {
+            [] => lanes_of(level),
+            _ => REACH,
+        }
+    }
+
     /// The plane of a slot.
     ///
     /// # Panics
@@ -221,7 +235,7 @@ impl Memory {
         }
     }
 
-    /// Puts inputs and globals in place, for points from `first` on whose number is a multiple of the pack's if they are `whole`.
+    /// Puts inputs and globals in place, for points from `first` on whose number is a multiple of those [at once](Memory::at_once) if they are `whole`.
     ///
     /// # Safety
     /// The sources reach as far as the points, which are not more than the planes have, and stay until the steps have run.

@@ -248,7 +248,7 @@ impl BatchMachine {
             first,
         };
         if self.in_planes {
-            let whole = points.is_multiple_of(lanes_of(self.level));
+            let whole = points.is_multiple_of(chunk.memory.at_once(self.level));
             // SAFETY: it was checked that the sources reach so far, and the points are no more than the width; the level is available.
             unsafe {
                 chunk.memory.begin(inputs, globals, first, points, whole);

@@ -4,7 +4,7 @@ use super::chunk::{Chunk, Context, Site};
 use super::group::Run;
 use super::planes::Ref;
 use super::waiting::Position;
-use crate::native::{AT_ONCE, CALLEES, Points};
+use crate::native::{AT_ONCE, CALLEES, Points, REACH};
 use adumbra_ir::host::CANCEL_PERIOD;
 
 /// Turns of loops that points take before the engine looks after them: so often the host is asked for patience.
@@ -23,7 +23,7 @@ impl Exchange {
         let points = if ways == 0 {
             0
         } else {
-            points.next_multiple_of(AT_ONCE)
+            points.next_multiple_of(REACH)
         };
         let words = points / AT_ONCE;
         Exchange {
