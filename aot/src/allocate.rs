@@ -2,6 +2,9 @@
 //!
 //! A value has one place for as long as it is wanted, so that code that is skipped or taken on a rare way finds everything where it was. When registers run
 //! out, the one whose value is wanted longest goes to the frame, or stays in the plane that it came from. With `flight` vectors at once each node has a value for each of them.
+//!
+//! More vectors than registers serve are in flight in groups: a piece of the graph is computed for one group after the other, in the same registers. What a later piece wants is in the
+//! frame, each group's in slots of its own.
 
 use crate::compute::{Store, To};
 use crate::graph::{Code, Graph, Id};
@@ -21,12 +24,37 @@ pub(crate) enum Place {
     Kept(u8),
 }
 
+/// Nodes of a piece at most. Two groups of two vectors are as many instructions as processors look ahead at (448 on Zen 5), so that one group's chains are computed while another's wait.
+const PIECE: usize = 96;
+
+/// Vectors at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flight {
+    /// Those of a group, for all of which a node is computed before the next one.
+    pub(crate) vectors: usize,
+    pub(crate) groups: usize,
+}
+
+impl Flight {
+    /// All in one group.
+    pub(crate) fn one_group(vectors: usize) -> Flight {
+        Flight { vectors, groups: 1 }
+    }
+
+    pub(crate) fn all(self) -> usize {
+        self.vectors * self.groups
+    }
+}
+
 /// The places of all values.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     of: Vec<Place>,
+    /// Vectors of a group.
     pub(crate) flight: usize,
-    /// Slots of the frame.
+    /// Where each piece ends.
+    pub(crate) pieces: Vec<Id>,
+    /// Slots of the frame that each group has.
     pub(crate) slots: u32,
     /// Registers that are used, a bit each.
     pub(crate) registers: u32,
@@ -35,9 +63,16 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The place of a node's value in one of the vectors in flight.
+    /// The place of a node's value in one of the vectors in flight, group by group.
     pub(crate) fn at(&self, id: Id, vector: usize) -> Place {
-        self.of[id as usize * self.flight + vector]
+        let place = self.of[id as usize * self.flight + vector % self.flight];
+        match place {
+            Place::Slot(slot) => {
+                let group = (vector / self.flight) as u32;
+                Place::Slot(slot + (group * self.slots) as u16)
+            }
+            _ => place,
+        }
     }
 
     /// Whether a node is computed: somebody wants it, and it is no constant.
@@ -123,8 +158,12 @@ fn meet(last: &mut [Id], node: Id, at: Id) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Finder {
     reads_planes: bool,
+    /// Vectors of a group.
     flight: usize,
+    groups: usize,
     registers: u8,
+    /// Where the piece at hand ends.
+    piece_end: Id,
     uses: Uses,
     free: Vec<u8>,
     /// Slots that are free, each with the node behind which it is.
@@ -139,11 +178,12 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// For so many vectors in flight, and so many registers; says whether values may stay in planes.
-    pub(crate) fn new(flight: usize, registers: u8, reads_planes: bool) -> Finder {
+    /// For these vectors, and so many registers; says whether values may stay in planes.
+    pub(crate) fn new(flight: Flight, registers: u8, reads_planes: bool) -> Finder {
         Finder {
             reads_planes,
-            flight,
+            flight: flight.vectors,
+            groups: flight.groups,
             registers,
             held: vec![0; registers as usize],
             until: vec![0; registers as usize],
@@ -161,8 +201,15 @@ impl Finder {
         self.constants.clear();
         self.places.of = vec![Place::Nowhere; graph.nodes.len() * self.flight];
         self.places.flight = self.flight;
+        let pieces = self.pieces(graph);
+        let mut ends = pieces.iter().copied();
+        self.piece_end = 0;
+        self.places.pieces.clone_from(&pieces);
         let mut end = self.uses.read.len();
         for (id, &node) in (0..).zip(&graph.nodes) {
+            if id == self.piece_end {
+                self.piece_end = ends.next().expect("pieces reach to the end");
+            }
             let is_wanted = self.uses.last[id as usize] != NEVER;
             if is_wanted && !node.code.is_fixed() {
                 let start = self.uses.starts[id as usize];
@@ -206,6 +253,31 @@ impl Finder {
         std::mem::take(&mut self.places)
     }
 
+    /// Where pieces of about the same length end: of a single group, all is one.
+    fn pieces(&self, graph: &Graph) -> Vec<Id> {
+        let end = graph.nodes.len() as Id;
+        if self.groups == 1 {
+            return vec![end];
+        }
+        let is_computed =
+            |id: Id| self.uses.last[id as usize] != NEVER && !graph.node(id).code.is_fixed();
+        let count = (0..end).filter(|&id| is_computed(id)).count();
+        let length = count.div_ceil(count.div_ceil(PIECE).max(1)).max(1);
+        let mut pieces = Vec::new();
+        let mut so_far = 0;
+        for id in 0..end {
+            so_far += usize::from(is_computed(id));
+            if so_far == length {
+                pieces.push(id + 1);
+                so_far = 0;
+            }
+        }
+        if pieces.last() != Some(&end) {
+            pieces.push(end);
+        }
+        pieces
+    }
+
     /// The same, with constants in registers that nothing else needs, those that are wanted most: for code that is run many times behind where they are loaded. A processor of
     /// today computes four vectors a cycle from registers, and two if it has to load an operand of each.
     pub(crate) fn places_of_loop(&mut self, graph: &Graph, all: &[Store]) -> Places {
@@ -231,6 +303,11 @@ impl Finder {
         // An instruction that reads its operand in a plane is as good as two.
         if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
             self.places.of[value] = Place::Plane;
+            return;
+        }
+        if last >= self.piece_end {
+            // Other groups have the registers in between.
+            self.places.of[value] = self.elsewhere(id, last, graph, stores);
             return;
         }
         let register = match self.free.pop() {
@@ -302,7 +379,7 @@ mod tests {
 
     /// Whether no two values that are wanted at once share a place.
     fn check(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
-        let places = Finder::new(flight, registers, true).places(graph, stores);
+        let places = Finder::new(Flight::one_group(flight), registers, true).places(graph, stores);
         let mut uses = Uses::default();
         uses.find(graph, stores);
         let last = uses.last;
@@ -465,7 +542,8 @@ mod tests {
         };
         for flight in [1, 2] {
             for registers in 1..10 {
-                let places = Finder::new(flight, registers, true).places_of_loop(&graph, &[store]);
+                let places = Finder::new(Flight::one_group(flight), registers, true)
+                    .places_of_loop(&graph, &[store]);
                 let others = u32::from(registers).min(flight as u32);
                 let room = u32::from(registers) - others;
                 let mut kept = places.kept.clone();

@@ -42,6 +42,8 @@ pub(crate) trait Machine: Sized {
     const FLIGHT: usize;
     /// Vectors that the kernel of a region computes at once: whole words of its sets, and no more points than [`REACH`](adumbra_vm::native::REACH). A turn of a loop waits for itself, so that several pay.
     const TURN_FLIGHT: usize;
+    /// Those whose nodes alternate; such groups follow one another, piece by piece.
+    const TURN_GROUP: usize;
     /// Vector registers that may hold values, from the first one on.
     const REGISTERS: u8;
     /// Vector registers that are free; instructions use them for operands that are in none.

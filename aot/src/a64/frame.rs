@@ -165,6 +165,7 @@ impl Machine for A64 {
     const VECTOR: i32 = VECTOR;
     const FLIGHT: usize = 2;
     const TURN_FLIGHT: usize = 4;
+    const TURN_GROUP: usize = 4;
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 0;

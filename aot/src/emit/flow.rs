@@ -4,7 +4,7 @@
 
 use super::kernel::Frame;
 use super::{Body, Emitter};
-use crate::allocate::Finder;
+use crate::allocate::{Finder, Flight};
 use crate::flow::{Event, Goal, Leave, Put, Tree, Turn};
 use crate::graph::{Code, Id};
 use crate::listing::{Extent, Part};
@@ -42,7 +42,7 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> Option<Vec<Extent>> {
         let computations = || trees.iter().map(|tree| &tree.computation);
-        let mut frame = Frame::of::<M>(computations(), templates, 1)?;
+        let mut frame = Frame::of::<M>(computations(), templates, Flight::one_group(1))?;
         let copies = frame.take_copies();
         let bodies = self.bodies(computations(), &mut frame, &copies, Finder::places);
         if !frame.fits() {

@@ -1,7 +1,7 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
 use super::{Body, Copies, Crowds, Emitter, MAX_FRAME};
-use crate::allocate::{Finder, Places};
+use crate::allocate::{Finder, Flight, Places};
 use crate::compute::{Computation, Lineage, Store, To};
 use crate::graph::{Code, Graph, Id};
 use crate::listing::{Extent, Part};
@@ -10,6 +10,7 @@ use crate::template::Templates;
 use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Planes that a region copies at most; where it works on more, it works on all in their place.
 const MAX_COPIES: usize = 256;
@@ -17,8 +18,7 @@ const MAX_COPIES: usize = 256;
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
 pub(super) struct Frame {
     pub(super) size: i32,
-    /// Vectors at once.
-    pub(super) flight: usize,
+    pub(super) flight: Flight,
     copies: Copies,
     /// Whether instructions find all that is in planes as soon as in the frame.
     reads_planes: bool,
@@ -31,7 +31,7 @@ impl Frame {
     pub(super) fn of<'g, M: Machine>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
         templates: &Templates,
-        flight: usize,
+        flight: Flight,
     ) -> Option<Frame> {
         if templates.is_full() {
             return None;
@@ -78,7 +78,7 @@ impl Frame {
     /// Room for so many masks or numbers of all points at hand.
     pub(super) fn room<M: Machine>(&mut self, count: usize) -> i32 {
         let at = self.size;
-        let bytes = (count * self.flight).saturating_mul(M::VECTOR as usize);
+        let bytes = (count * self.flight.all()).saturating_mul(M::VECTOR as usize);
         self.size = (self.size).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         at
     }
@@ -92,7 +92,7 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> Option<Extent> {
         const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
-        let mut frame = Frame::of::<M>(segments.iter(), templates, M::FLIGHT)?;
+        let mut frame = Frame::of::<M>(segments.iter(), templates, Flight::one_group(M::FLIGHT))?;
         let copies = frame.take_copies();
         let bodies = self.bodies(segments.iter(), &mut frame, &copies, Finder::places_of_loop);
         let (start, runs) = self.begin(&frame, &copies.cells)?;
@@ -104,7 +104,7 @@ impl<M: Machine> Emitter<M> {
                 self.machine.load(register, Operand::Constant(constant));
             }
             self.machine.begin_loop(next);
-            self.nodes(body, &segment.stores);
+            self.nodes(body, 1, &segment.stores);
             self.part(Part::NextPoints);
             self.machine.end_loop(next, M::FLIGHT as i32 * M::VECTOR);
             self.aside(body);
@@ -142,7 +142,7 @@ impl<M: Machine> Emitter<M> {
             }
         });
         let bodies = bodies.collect();
-        let bytes = i64::from(most) * i64::from(M::VECTOR);
+        let bytes = i64::from(most) * frame.flight.groups as i64 * i64::from(M::VECTOR);
         frame.size = (frame.size).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         bodies
     }
@@ -201,15 +201,34 @@ impl<M: Machine> Emitter<M> {
         }
     }
 
-    /// Nodes, and what is stored behind them, for the vectors at hand.
-    pub(super) fn nodes(&mut self, body: &Body<'_>, mut stores: &[Store]) {
+    /// Nodes, and what is stored behind them, for the vectors at hand: piece by piece, and group by group.
+    pub(super) fn nodes(&mut self, body: &Body<'_>, groups: usize, mut stores: &[Store]) {
         let flight = body.places.flight;
-        for id in 0..body.graph.nodes.len() as Id {
+        let mut start = 0;
+        for &end in &body.places.pieces {
+            let count = stores.partition_point(|store| store.behind < end);
+            let (own, later) = stores.split_at(count);
+            for group in 0..groups {
+                self.piece(body, start..end, group * flight..(group + 1) * flight, own);
+            }
+            (start, stores) = (end, later);
+        }
+    }
+
+    /// Some of the nodes, for some of the vectors.
+    fn piece(
+        &mut self,
+        body: &Body<'_>,
+        ids: Range<Id>,
+        vectors: Range<usize>,
+        mut stores: &[Store],
+    ) {
+        for id in ids {
             if body.places.has(id) {
                 if self.parts.is_some() {
                     self.part(Part::Row(body.lineage.of(id)));
                 }
-                for vector in 0..flight {
+                for vector in vectors.clone() {
                     self.node(body, id, vector);
                 }
             }
@@ -219,13 +238,13 @@ impl<M: Machine> Emitter<M> {
                 if self.parts.is_some() {
                     self.part(Part::Store(body.lineage.of(store.value)));
                 }
-                self.put(body, store);
+                self.put(body, store, vectors.clone());
                 stores = later;
             }
         }
     }
 
-    fn put(&mut self, body: &Body<'_>, store: &Store) {
+    fn put(&mut self, body: &Body<'_>, store: &Store, vectors: Range<usize>) {
         let copy = match store.to {
             To::Word(word) => body.copies.planes.get(&word),
             _ => None,
@@ -233,7 +252,7 @@ impl<M: Machine> Emitter<M> {
         if let (To::Word(word), None) = (store.to, copy) {
             self.machine.plane(word);
         }
-        for vector in 0..body.places.flight {
+        for vector in vectors {
             let value = self.operand(body, store.value, vector);
             match store.to {
                 To::Word(_) => {
@@ -276,7 +295,8 @@ impl<M: Machine> Emitter<M> {
             to: To::Result,
             value: result,
         };
-        let places = Finder::new(1, self.registers, M::READS_PLANES).places(graph, &[end]);
+        let places = Finder::new(Flight::one_group(1), self.registers, M::READS_PLANES)
+            .places(graph, &[end]);
         let kept: Vec<u8> = (0..self.registers)
             .filter(|register| places.registers >> register & 1 == 1)
             .collect();

@@ -54,7 +54,8 @@ impl<M: Machine> Emitter<M> {
                 self.machine.load(to, copy);
             }
             Code::Plane => {
-                if vector == 0 || body.places.at(id, vector - 1) == Place::Plane {
+                let is_first = vector.is_multiple_of(body.places.flight);
+                if is_first || body.places.at(id, vector - 1) == Place::Plane {
                     self.machine.plane(node.a);
                 }
                 self.machine.load_plane(to, vector as i32 * M::VECTOR);

@@ -7,7 +7,7 @@
 
 use super::kernel::Frame;
 use super::{Crowds, Emitter};
-use crate::allocate::Finder;
+use crate::allocate::{Finder, Flight};
 use crate::compute::{Computation, To};
 use crate::graph::Code;
 use crate::listing::{Extent, Part};
@@ -28,8 +28,12 @@ impl<M: Machine> Emitter<M> {
             let points = M::TURN_FLIGHT * M::VECTOR as usize / size_of::<u32>();
             assert!(points.is_multiple_of(AT_ONCE) && REACH.is_multiple_of(points));
         }
+        let flight = Flight {
+            vectors: M::TURN_GROUP,
+            groups: M::TURN_FLIGHT / M::TURN_GROUP,
+        };
         let computations = || traces.iter().map(|trace| &trace.computation);
-        let mut frame = Frame::of::<M>(computations(), templates, M::TURN_FLIGHT)?;
+        let mut frame = Frame::of::<M>(computations(), templates, flight)?;
         let count = region.exits.len() + region.blocks.len();
         let [all, written] = planes(computations());
         let crowds = Crowds {
@@ -70,7 +74,7 @@ impl<M: Machine> Emitter<M> {
             self.part(Part::Take);
             self.machine.bind(labels[number]);
             self.take(&crowds, trace.blocks.start, labels[number + 1]);
-            self.nodes(body, stores);
+            self.nodes(body, flight.groups, stores);
             asides.push(std::mem::take(&mut self.asides));
             let last = &region.blocks[trace.blocks.end as usize - 1];
             if let End::Loop(target) = last.end {

@@ -54,6 +54,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     // Segments are so short that several are in flight without; two want twice the registers, and were slower or as fast on Zen 5.
     const FLIGHT: usize = 1;
     const TURN_FLIGHT: usize = 4;
+    const TURN_GROUP: usize = 2;
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 8;
