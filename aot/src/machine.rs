@@ -3,6 +3,7 @@
 use crate::graph::Code;
 use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
+use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 use std::hash::Hash;
 
@@ -38,12 +39,12 @@ pub(crate) trait Machine: Sized {
 
     /// Bytes of a vector.
     const VECTOR: i32;
-    /// Vectors that the kernel of a stretch computes at once: at most [`AT_ONCE`](adumbra_vm::native::AT_ONCE) points.
+    /// Vectors that the kernel of a stretch computes at once: at most [`AT_ONCE`] points.
     const FLIGHT: usize;
-    /// Vectors that the kernel of a region computes at once: whole words of its sets, and no more points than [`REACH`](adumbra_vm::native::REACH). A turn of a loop waits for itself, so that several pay.
-    const TURN_FLIGHT: usize;
-    /// Those whose nodes alternate; such groups follow one another, piece by piece.
-    const TURN_GROUP: usize;
+    /// Vectors that the kernel of a region computes side by side: their points are a word of its sets. A turn of a loop waits for itself, so that several pay.
+    const TURN_GROUP: usize = AT_ONCE * size_of::<u32>() / Self::VECTOR as usize;
+    /// Groups of them that it computes in turns, at most, if their turns are short.
+    const TURN_GROUPS: usize;
     /// Vector registers that may hold values, from the first one on.
     const REGISTERS: u8;
     /// Vector registers that are free; instructions use them for operands that are in none.
@@ -116,8 +117,8 @@ pub(crate) trait Machine: Sized {
     fn turn(&mut self, at: i32, again: DynamicLabel);
     /// Tells how many steps the points of a vector took.
     fn store_steps(&mut self, register: u8, vector: usize);
-    /// Tells who goes each of so many ways, whose masks begin there, one behind the other.
-    fn store_sets(&mut self, at: i32, ways: usize);
+    /// Tells who of so many groups goes each of so many ways, whose masks begin there, one behind the other.
+    fn store_sets(&mut self, at: i32, ways: usize, groups: usize);
 
     /// Begins an entry of a flow with a frame of so many bytes, each page of which it touches; says where it is to be called.
     fn enter_flow(&mut self, size: i32) -> usize;

@@ -28,12 +28,12 @@ const ROW_BYTES: usize = 1024;
 const PER_SET: u32 = 5;
 
 /// The bits that the points at hand have in a set, by vector and lane.
-static BITS: [[u32; 4]; A64::TURN_FLIGHT] = bits();
+static BITS: [[u32; 4]; A64::TURN_GROUP] = bits();
 
-const fn bits() -> [[u32; 4]; A64::TURN_FLIGHT] {
-    let mut bits = [[0; 4]; A64::TURN_FLIGHT];
+const fn bits() -> [[u32; 4]; A64::TURN_GROUP] {
+    let mut bits = [[0; 4]; A64::TURN_GROUP];
     let mut point = 0;
-    while point < 4 * A64::TURN_FLIGHT {
+    while point < 4 * A64::TURN_GROUP {
         bits[point / 4][point % 4] = 1 << point;
         point += 1;
     }
@@ -164,8 +164,7 @@ impl Machine for A64 {
 
     const VECTOR: i32 = VECTOR;
     const FLIGHT: usize = 2;
-    const TURN_FLIGHT: usize = 4;
-    const TURN_GROUP: usize = 4;
+    const TURN_GROUPS: usize = 1;
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 0;
@@ -383,7 +382,7 @@ impl Machine for A64 {
         );
     }
 
-    fn store_sets(&mut self, at: i32, ways: usize) {
+    fn store_sets(&mut self, at: i32, ways: usize, _: usize) {
         let [mask, set] = SCRATCH;
         self.group(offset_of!(Points, ways));
         dynasm!(self.asm
@@ -395,7 +394,7 @@ impl Machine for A64 {
         for way in 0..ways {
             dynasm!(self.asm; .arch aarch64; movi V(set).D2, 0);
             for (vector, bits) in BITS.iter().enumerate() {
-                let vectors = (way * A64::TURN_FLIGHT + vector) as i32;
+                let vectors = (way * A64::TURN_GROUP + vector) as i32;
                 self.load(mask, Operand::Frame(at + vectors * VECTOR));
                 let bits = self.pool.table(bits);
                 self.load_from(THIRD, Base::Pool, bits);

@@ -207,6 +207,8 @@ struct Crowds {
     /// Who goes each way: exits first, then blocks.
     ways: i32,
     exits: u32,
+    /// How many vectors the masks of a way are.
+    vectors: usize,
     /// Bytes from one way's masks to the next.
     stride: i32,
     /// Steps of the budget that each point took.

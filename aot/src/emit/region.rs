@@ -16,6 +16,9 @@ use crate::template::Templates;
 use crate::trace::Trace;
 use adumbra_vm::native::{AT_ONCE, End, REACH, Region, Way};
 
+/// Nodes of a trace in whose turns one group of vectors has enough to do: longer ones want their registers more.
+const LONG_TURN: usize = 192;
+
 impl<M: Machine> Emitter<M> {
     /// Writes the kernel of a region; says where it is. Nothing if its frame would be too large.
     pub(super) fn region(
@@ -24,13 +27,15 @@ impl<M: Machine> Emitter<M> {
         traces: &[Trace],
         templates: &Templates,
     ) -> Option<Extent> {
-        const {
-            let points = M::TURN_FLIGHT * M::VECTOR as usize / size_of::<u32>();
-            assert!(points.is_multiple_of(AT_ONCE) && REACH.is_multiple_of(points));
-        }
+        const { assert!(REACH.is_multiple_of(M::TURN_GROUPS * AT_ONCE)) }
+        let computed = |trace: &Trace| trace.computation.graph.len();
+        let longest = traces.iter().map(computed).max().unwrap_or(0);
         let flight = Flight {
             vectors: M::TURN_GROUP,
-            groups: M::TURN_FLIGHT / M::TURN_GROUP,
+            groups: match longest {
+                0..=LONG_TURN => M::TURN_GROUPS,
+                _ => 1,
+            },
         };
         let computations = || traces.iter().map(|trace| &trace.computation);
         let mut frame = Frame::of::<M>(computations(), templates, flight)?;
@@ -40,7 +45,8 @@ impl<M: Machine> Emitter<M> {
             active: frame.room::<M>(1),
             ways: frame.room::<M>(count),
             exits: region.exits.len() as u32,
-            stride: M::TURN_FLIGHT as i32 * M::VECTOR,
+            vectors: flight.all(),
+            stride: flight.all() as i32 * M::VECTOR,
             steps: frame.room::<M>(1),
         };
         let turns = frame.room::<M>(1);
@@ -58,7 +64,7 @@ impl<M: Machine> Emitter<M> {
         self.machine.begin_turns(turns);
         for word in all {
             if let Some(&copy) = copies.planes.get(&word) {
-                self.copy_in(word, copy);
+                self.copy_in(word, copy, crowds.vectors);
             }
         }
         let mut labels: Vec<_> = traces.iter().map(|_| self.machine.label()).collect();
@@ -87,7 +93,7 @@ impl<M: Machine> Emitter<M> {
         self.machine.bind(out);
         for word in written {
             if let Some(&copy) = copies.planes.get(&word) {
-                self.copy_out(word, copy);
+                self.copy_out(word, copy, crowds.vectors);
             }
         }
         self.machine.bind(nobody);
@@ -106,7 +112,7 @@ impl<M: Machine> Emitter<M> {
         let [scratch, all] = M::SCRATCH;
         let zero = Operand::Constant(self.machine.constant(0));
         self.machine.load(scratch, zero);
-        for vector in 0..M::TURN_FLIGHT as i32 {
+        for vector in 0..crowds.vectors as i32 {
             for way in 0..count as i32 {
                 let at = crowds.ways + way * crowds.stride + vector * M::VECTOR;
                 self.machine.store(at, scratch);
@@ -114,7 +120,7 @@ impl<M: Machine> Emitter<M> {
             self.machine
                 .store(crowds.steps + vector * M::VECTOR, scratch);
         }
-        for vector in 0..M::TURN_FLIGHT {
+        for vector in 0..crowds.vectors {
             self.machine.load_active(scratch, vector);
             let at = crowds.way(Way::Block(0)) + vector as i32 * M::VECTOR;
             self.machine.store(at, scratch);
@@ -128,10 +134,10 @@ impl<M: Machine> Emitter<M> {
     }
 
     /// Copies the plane of a word to the frame.
-    fn copy_in(&mut self, word: u32, copy: i32) {
+    fn copy_in(&mut self, word: u32, copy: i32, vectors: usize) {
         let [scratch, _] = M::SCRATCH;
         self.machine.plane(word);
-        for vector in 0..M::TURN_FLIGHT as i32 {
+        for vector in 0..vectors as i32 {
             let at = vector * M::VECTOR;
             self.machine.load_plane(scratch, at);
             self.machine.store(copy + at, scratch);
@@ -139,10 +145,10 @@ impl<M: Machine> Emitter<M> {
     }
 
     /// Copies what the frame has of a word to its plane.
-    fn copy_out(&mut self, word: u32, copy: i32) {
+    fn copy_out(&mut self, word: u32, copy: i32, vectors: usize) {
         let [scratch, _] = M::SCRATCH;
         self.machine.plane(word);
-        for vector in 0..M::TURN_FLIGHT as i32 {
+        for vector in 0..vectors as i32 {
             let at = vector * M::VECTOR;
             self.machine.load(scratch, Operand::Frame(copy + at));
             self.machine.store_plane(at, scratch);
@@ -155,7 +161,7 @@ impl<M: Machine> Emitter<M> {
         let way = crowds.way(Way::Block(block));
         let at = |vector: usize| Operand::Frame(way + vector as i32 * M::VECTOR);
         self.machine.load(first, at(0));
-        for vector in 1..M::TURN_FLIGHT {
+        for vector in 1..crowds.vectors {
             let so_far = Operand::Register(first);
             self.machine.two(Code::Or, first, so_far, at(vector));
         }
@@ -165,7 +171,7 @@ impl<M: Machine> Emitter<M> {
         self.machine.bind(some);
         let zero = Operand::Constant(self.machine.constant(0));
         self.machine.load(second, zero);
-        for vector in 0..M::TURN_FLIGHT {
+        for vector in 0..crowds.vectors {
             self.machine.load(first, at(vector));
             self.machine
                 .store(crowds.active + vector as i32 * M::VECTOR, first);
@@ -176,12 +182,13 @@ impl<M: Machine> Emitter<M> {
     /// Tells who goes which way, and what each took.
     fn tell(&mut self, crowds: &Crowds, count: usize) {
         let [scratch, _] = M::SCRATCH;
-        for vector in 0..M::TURN_FLIGHT {
+        for vector in 0..crowds.vectors {
             let at = crowds.steps + vector as i32 * M::VECTOR;
             self.machine.load(scratch, Operand::Frame(at));
             self.machine.store_steps(scratch, vector);
         }
-        self.machine.store_sets(crowds.ways, count);
+        let groups = crowds.vectors / M::TURN_GROUP;
+        self.machine.store_sets(crowds.ways, count, groups);
     }
 }
 

@@ -6,16 +6,13 @@ use crate::graph::{Code, ONES};
 use crate::machine::{Machine, PAGE, Written};
 use crate::pair::Half;
 use adumbra_ir::ops::CallOut;
-use adumbra_vm::native::{AT_ONCE, Points, Ref, Run};
+use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
 /// Bytes of a plane, for each byte of a set of points: a power of two.
 const PER_SET: i8 = 5;
-
-/// Vectors whose points are a word of a set.
-const VECTORS_OF_SET: usize = AT_ONCE / WHOLE;
 
 /// Room for the code of a row, and for what it refers to, constants mostly: enough for most programs, so that what is written need not move.
 const ROW_BYTES: usize = 512;
@@ -53,8 +50,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     const VECTOR: i32 = 4 * LANES as i32;
     // Segments are so short that several are in flight without; two want twice the registers, and were slower or as fast on Zen 5.
     const FLIGHT: usize = 1;
-    const TURN_FLIGHT: usize = 4;
-    const TURN_GROUP: usize = 2;
+    const TURN_GROUPS: usize = 2;
     const REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
     const RETURN: i32 = 8;
@@ -238,7 +234,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         let asm = &mut self.asm;
         let bits = &mut self.bits;
         let bits = bits.get_or_insert_with(|| [(); 2].map(|()| asm.new_dynamic_label()));
-        let (word, half) = (vector / VECTORS_OF_SET, vector % VECTORS_OF_SET);
+        let (word, half) = (vector / Self::TURN_GROUP, vector % Self::TURN_GROUP);
         let (word, bits) = ((word * size_of::<u16>()) as i32, bits[half]);
         dynasm!(self.asm
             ; .arch x64
@@ -274,7 +270,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         );
     }
 
-    fn store_sets(&mut self, at: i32, ways: usize) {
+    fn store_sets(&mut self, at: i32, ways: usize, groups: usize) {
         let [scratch, _] = SCRATCH;
         dynasm!(self.asm
             ; .arch x64
@@ -288,18 +284,18 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         );
         // Two words more are on the stack.
         let pushed = 2 * size_of::<u64>() as i32;
-        for way in 0..ways as i32 {
-            for word in 0..(Self::TURN_FLIGHT / VECTORS_OF_SET) as i32 {
+        for way in 0..ways {
+            for group in 0..groups {
                 dynasm!(self.asm; .arch x64; xor eax, eax);
                 // The last vector's points become the highest bits.
-                for vector in (0..VECTORS_OF_SET as i32).rev() {
-                    let before = way * Self::TURN_FLIGHT as i32 + word * VECTORS_OF_SET as i32;
-                    let mask = at + (before + vector) * Self::VECTOR + pushed;
+                for vector in (0..Self::TURN_GROUP).rev() {
+                    let vectors = (way * groups + group) * Self::TURN_GROUP + vector;
+                    let mask = at + vectors as i32 * Self::VECTOR + pushed;
                     self.load(scratch, Operand::Frame(mask));
                     self.of_two(vex::SIGNS, EDX, Operand::Register(scratch));
                     dynasm!(self.asm; .arch x64; shl eax, 8; or eax, edx);
                 }
-                let at = word * size_of::<u16>() as i32;
+                let at = (group * size_of::<u16>()) as i32;
                 dynasm!(self.asm; .arch x64; mov WORD [r11 + at], ax);
             }
             dynasm!(self.asm; .arch x64; add r11, rcx);

@@ -147,7 +147,7 @@ impl<const LANES: usize> Vectors<LANES> {
             Operand::Plane(word, vector) => {
                 self.plane(word);
                 // A distance of eight bits.
-                const { assert!(Self::TURN_FLIGHT as i32 * Self::VECTOR <= 1 << 7) };
+                const { assert!((Self::TURN_GROUPS * Self::TURN_GROUP) as i32 * Self::VECTOR <= 1 << 7) };
                 let at = vector * Self::VECTOR as u8;
                 (0, 0x44 | u64::from(at) << 16, 3)
             }
