@@ -65,13 +65,13 @@ pub(crate) struct Places {
 impl Places {
     /// The place of a node's value in one of the vectors in flight, group by group.
     pub(crate) fn at(&self, id: Id, vector: usize) -> Place {
-        let place = self.of[id as usize * self.flight + vector % self.flight];
-        match place {
-            Place::Slot(slot) => {
-                let group = (vector / self.flight) as u32;
-                Place::Slot(slot + (group * self.slots) as u16)
-            }
-            _ => place,
+        let (mut own, mut slots) = (vector, 0);
+        while own >= self.flight {
+            (own, slots) = (own - self.flight, slots + self.slots as u16);
+        }
+        match self.of[id as usize * self.flight + own] {
+            Place::Slot(slot) => Place::Slot(slot + slots),
+            place => place,
         }
     }
 
