@@ -9,7 +9,7 @@ use crate::pack::{self, Flags, Pack, PackWord};
 use crate::pattern::Pattern;
 use crate::places::{Ref, Run};
 use adumbra_ir::host::CANONICAL_NAN;
-use adumbra_ir::ops::field::{Field, Word};
+use adumbra_ir::ops::field::Word;
 use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ir::types::Direction;
 
@@ -57,7 +57,7 @@ const fn has_dual(shapes: u16) -> bool {
     shapes & 0b10_10_10_10_10_10_10_10 != 0
 }
 
-/// What is done with every word of a plane.
+/// What is done with every word of a plane: by its bits, in whatever floating-point mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copying {
     /// The word itself.
@@ -90,16 +90,18 @@ impl Each for Copied {
 impl Each for ShadowRead {
     #[inline(always)]
     fn each<P: Pack>(words: P::Words) -> P::Words {
-        let shadow = words.float();
-        (shadow + shadow.lit(0.0)).bits()
+        let minus_zero = words.lit(1 << 31);
+        Word::select(words.same(minus_zero), words.lit(0), words)
     }
 }
 
 impl Each for FloatLeaving {
     #[inline(always)]
     fn each<P: Pack>(words: P::Words) -> P::Words {
-        let float = words.float();
-        Word::select(Field::same(float, float), words, words.lit(CANONICAL_NAN))
+        let magnitude = words & words.lit(u32::MAX >> 1);
+        let infinity = words.lit(f32::INFINITY.to_bits());
+        let is_nan = infinity.lt_signed(magnitude);
+        Word::select(is_nan, words.lit(CANONICAL_NAN), words)
     }
 }
 

@@ -378,7 +378,6 @@ impl BatchMachine {
             last.is_some_and(|last| last < to.len()),
             "room for each point"
         );
-        let _mode = FloatMode::enter();
         let is_float = self.output_types[scalar] == Scalar::F32;
         let lanes = self.chunk.program.output_lanes[scalar];
         let has = part == 0 || lanes.has(Direction::BOTH[part - 1]);
