@@ -377,12 +377,32 @@ impl Finder {
 mod tests {
     use super::*;
 
-    /// Whether no two values that are wanted at once share a place.
+    /// Whether no two values that are wanted at once share a place, of a single group.
     fn check(graph: &Graph, stores: &[Store], flight: usize, registers: u8) -> Places {
-        let places = Finder::new(Flight::one_group(flight), registers, true).places(graph, stores);
+        check_groups(graph, stores, Flight::one_group(flight), registers)
+    }
+
+    /// The same of each group, and none has a register for what a later piece wants, nor another one's slots.
+    fn check_groups(graph: &Graph, stores: &[Store], flight: Flight, registers: u8) -> Places {
+        let places = Finder::new(flight, registers, true).places(graph, stores);
+        let Flight {
+            vectors: flight,
+            groups,
+        } = flight;
         let mut uses = Uses::default();
         uses.find(graph, stores);
         let last = uses.last;
+        assert_eq!(places.pieces.last(), Some(&(graph.nodes.len() as Id)));
+        for (id, vector) in (0..last.len()).flat_map(|id| (0..flight).map(move |v| (id, v))) {
+            let behind = places.pieces.partition_point(|&end| end as usize <= id);
+            for group in 0..groups {
+                match places.at(id as Id, group * flight + vector) {
+                    Place::Register(_) => assert!(last[id] < places.pieces[behind], "{id}"),
+                    Place::Slot(slot) => assert_eq!(u32::from(slot) / places.slots, group as u32),
+                    place => assert_eq!(place, places.at(id as Id, vector)),
+                }
+            }
+        }
         let values = || (0..graph.nodes.len()).flat_map(|id| (0..flight).map(move |v| (id, v)));
         for (id, vector) in values() {
             for (other, other_vector) in values() {
@@ -519,6 +539,30 @@ mod tests {
             }
         }
         assert!(in_planes > 0, "some stay where they are");
+    }
+
+    #[test]
+    fn groups_share_registers_within_a_piece_alone() {
+        let mut in_registers = 0;
+        for width in [1, 5, 40, 200] {
+            for (graph, stores) in [graph(width), rare(width)] {
+                let flight = Flight {
+                    vectors: 2,
+                    groups: 2,
+                };
+                let places = check_groups(&graph, &stores, flight, 14);
+                let starts = [0].into_iter().chain(places.pieces.iter().copied());
+                for (start, &end) in starts.zip(&places.pieces) {
+                    let computed = (start..end).filter(|&id| places.has(id)).count();
+                    assert!((1..=PIECE).contains(&computed), "{computed} nodes");
+                }
+                let whole = graph.nodes.len() <= PIECE;
+                assert_eq!(places.pieces.len() == 1, whole, "{width}");
+                let is_register = |place: &&Place| matches!(place, Place::Register(_));
+                in_registers += places.of.iter().filter(is_register).count();
+            }
+        }
+        assert!(in_registers > 1000, "{in_registers}");
     }
 
     #[test]

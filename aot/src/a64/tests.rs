@@ -4,7 +4,7 @@
 use super::A64;
 use crate::emulator::Emulator;
 use crate::listing::Compiled;
-use crate::trial::region::Loop;
+use crate::trial::region::{Loop, MORE};
 use crate::trial::{Trial, rows};
 use adumbra_ir::ops::Op;
 use adumbra_vm::native::What;
@@ -102,11 +102,14 @@ fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
     let Some(emulator) = Emulator::new() else {
         return;
     };
-    let trial = Loop::new();
-    for registers in REGISTERS {
+    for (more, registers) in MORE
+        .into_iter()
+        .flat_map(|more| REGISTERS.map(|own| (more, own)))
+    {
+        let trial = Loop::new(more);
         let code = trial.code::<A64>(registers);
         if let Err(difference) = trial.judge(&emulator.run_loop(&trial, &code)) {
-            panic!("with {registers} registers {difference}");
+            panic!("with {registers} registers and {more} words more {difference}");
         }
     }
 }

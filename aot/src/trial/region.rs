@@ -33,14 +33,18 @@ const SCALE: u32 = 7;
 const ONE: u32 = 8;
 const FEW: u32 = 9;
 const MANY: u32 = 10;
-pub(crate) const WORDS: usize = 11;
-/// Who runs, steps, and the sets of ways stand behind.
+/// Words that each turn adds one to stand behind.
+const WORDS: usize = 11;
+/// How many of those there are: none, so many that turns are long, and more planes than are copied.
+pub(crate) const MORE: [usize; 3] = [0, 100, 300];
 const EXITS: u32 = 2;
 
-/// A loop, and what its words and sets hold before.
+/// A loop, and what its words and sets hold before: who runs, steps, and the sets of ways.
 pub(crate) struct Loop {
     unit: Unit,
     pub(crate) planes: Planes,
+    /// The number of the plane of who runs.
+    pub(crate) words: usize,
 }
 
 fn plain(word: u32) -> Value {
@@ -86,7 +90,7 @@ fn block(rows: Vec<Computed>, steps: u32, end: End) -> Block {
 }
 
 /// Turns go on while there are any left and the sum is not too great; small sums take an arm of their own, which has a word for itself.
-fn region() -> Region {
+fn region(more: usize) -> Region {
     let (turn, one, own) = (plain(TURN), plain(ONE), plain(OWN));
     let arm = vec![
         row(Op::Mul, SUM, &[SUM, plain(SCALE)]),
@@ -96,6 +100,11 @@ fn region() -> Region {
         row(Op::Mul, own, &[own, own]),
         row(Op::Add, SUM, &[SUM, own]),
     ];
+    let numbers = WORDS as u32..(WORDS + more) as u32;
+    let counted = numbers
+        .clone()
+        .map(|word| row(Op::Add, plain(word), &[plain(word), one]));
+    let last = [row(Op::Sqrt, SUM, &[SUM])].into_iter().chain(counted);
     let blocks = vec![
         block(
             Vec::new(),
@@ -113,9 +122,9 @@ fn region() -> Region {
             0,
             if_less(MANY, SUM.value, Way::Exit(1), Way::Block(4)),
         ),
-        block(vec![row(Op::Sqrt, SUM, &[SUM])], 1, End::Loop(0)),
+        block(last.collect(), 1, End::Loop(0)),
     ];
-    let mut words = vec![Home::Plane; WORDS];
+    let mut words = vec![Home::Plane; WORDS + more];
     words[SCALE as usize] = Home::Cell;
     for (word, constant) in [(ONE, 1.0_f32), (FEW, 1.5), (MANY, 4.0)] {
         words[word as usize] = Home::Constant(constant.to_bits());
@@ -123,17 +132,24 @@ fn region() -> Region {
     Region {
         words,
         blocks,
-        exits: vec![vec![TURN, SUM.value, 3]; EXITS as usize],
-        kept: (TURN..=OWN).collect(),
+        exits: vec![
+            [TURN, SUM.value, 3]
+                .into_iter()
+                .chain(numbers.clone())
+                .collect();
+            EXITS as usize
+        ],
+        kept: (TURN..=OWN).chain(numbers).collect(),
     }
 }
 
 impl Loop {
-    /// The loop at random points.
-    pub(crate) fn new() -> Loop {
-        let region = region();
+    /// The loop at random points, with so many words more.
+    pub(crate) fn new(more: usize) -> Loop {
+        let region = region(more);
+        let count = WORDS + more;
         let mut state = 3;
-        let mut planes = vec![[0; POINTS]; WORDS + 2 + EXITS as usize + region.blocks.len()];
+        let mut planes = vec![[0; POINTS]; count + 2 + EXITS as usize + region.blocks.len()];
         let mut random = |below: u32| word(&mut state, Kind::Word) % below;
         for point in 0..POINTS {
             planes[LAST as usize][point] = (random(9) as f32).to_bits();
@@ -143,18 +159,22 @@ impl Loop {
             }
             planes[OWN as usize][point] = 0x1234_5678;
             planes[SCALE as usize][point] = 0.4_f32.to_bits();
+            for plane in &mut planes[WORDS..count] {
+                plane[point] = (random(1000) as f32).to_bits();
+            }
             let runs = random(8) > 0;
             // A word of a plane has two words of a set, and 32 points.
-            planes[WORDS][point / 32] |= u32::from(runs) << (point % 32);
+            planes[count][point / 32] |= u32::from(runs) << (point % 32);
         }
         // Whatever was told before is told anew.
-        planes[WORDS + 1].fill(u32::MAX);
-        planes[WORDS + 2..]
+        planes[count + 1].fill(u32::MAX);
+        planes[count + 2..]
             .iter_mut()
             .for_each(|set| set[..POINTS / 32].fill(u32::MAX));
         Loop {
             unit: Unit::Region(region),
             planes,
+            words: count,
         }
     }
 
@@ -166,7 +186,7 @@ impl Loop {
 
     /// What its planes hold when this processor has run its code.
     pub(crate) fn run(&self, code: &Compiled) -> Planes {
-        run(code, &self.planes, &ALL, Some(WORDS))
+        run(code, &self.planes, &ALL, Some(self.words))
     }
 
     /// What its planes have to hold.
@@ -175,12 +195,13 @@ impl Loop {
             unreachable!("it is a loop");
         };
         let mut planes = self.planes.clone();
-        let active = planes[WORDS];
-        planes[WORDS + 2..]
+        let count = self.words;
+        let active = planes[count];
+        planes[count + 2..]
             .iter_mut()
             .for_each(|set| set[..POINTS / 32].fill(0));
         for point in 0..POINTS {
-            let mut words: Vec<u32> = planes[..WORDS].iter().map(|plane| plane[point]).collect();
+            let mut words: Vec<u32> = planes[..count].iter().map(|plane| plane[point]).collect();
             for (word, home) in words.iter_mut().zip(&region.words) {
                 if let Home::Constant(bits) = home {
                     *word = *bits;
@@ -193,12 +214,15 @@ impl Loop {
                     Way::Exit(exit) => exit,
                     Way::Block(block) => EXITS + block,
                 };
-                planes[WORDS + 2 + set as usize][point / 32] |= 1 << (point % 32);
+                planes[count + 2 + set as usize][point / 32] |= 1 << (point % 32);
             }
             for word in [TURN, SUM.value, 3] {
                 planes[word as usize][point] = words[word as usize];
             }
-            planes[WORDS + 1][point] = steps;
+            for word in WORDS..count {
+                planes[word][point] = words[word];
+            }
+            planes[count + 1][point] = steps;
         }
         planes
     }
@@ -210,7 +234,7 @@ impl Loop {
     pub(crate) fn judge(&self, found: &Planes) -> Result<(), String> {
         let expected = self.expected();
         for way in [0, 1, EXITS] {
-            let set = expected[WORDS + 2 + way as usize];
+            let set = expected[self.words + 2 + way as usize];
             assert!(
                 set.iter().any(|&points| points != 0),
                 "nobody goes way {way}"
@@ -231,7 +255,7 @@ impl Loop {
 /// Runs the loop at one point: how it is left.
 fn walk(region: &Region, words: &mut [u32], steps: &mut u32) -> Way {
     let (mut at, mut turns) = (0, 0);
-    let mut floats = [false; WORDS];
+    let mut floats = vec![false; words.len()];
     loop {
         let block = &region.blocks[at as usize];
         compute(&block.rows, words, &mut floats);

@@ -1,7 +1,7 @@
 //! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any; so does a loop.
 
 use super::{Point, X64};
-use crate::trial::region::Loop;
+use crate::trial::region::{Loop, MORE};
 use crate::trial::{Trial, rows};
 
 /// Few registers leave most values in the frame.
@@ -33,11 +33,14 @@ fn rows_as_code_of_one_point_give_the_same() {
 
 #[test]
 fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
-    let trial = Loop::new();
-    for registers in REGISTERS {
+    for (more, registers) in MORE
+        .into_iter()
+        .flat_map(|more| REGISTERS.map(|own| (more, own)))
+    {
+        let trial = Loop::new(more);
         let code = trial.code::<X64>(registers);
         if let Err(difference) = trial.judge(&trial.run(&code)) {
-            panic!("with {registers} registers {difference}");
+            panic!("with {registers} registers and {more} words more {difference}");
         }
     }
 }
