@@ -33,13 +33,14 @@ const SCALE: u32 = 7;
 const ONE: u32 = 8;
 const FEW: u32 = 9;
 const MANY: u32 = 10;
-/// Nobody reads these behind the loop: a branch asks for the first, rows read the second.
+/// Nobody reads these behind the loop: a branch asks for the first, rows read the second, and those of the next turn the third.
 const NEAR: u32 = 11;
 const GAIN: u32 = 12;
+const BACK: u32 = 13;
 /// Nobody reads this but behind the loop.
-const OUT: u32 = 13;
+const OUT: u32 = 14;
 /// Words that each turn adds one to stand behind.
-const WORDS: usize = 14;
+const WORDS: usize = 15;
 /// How many of those there are: none, so many that there are several pieces, and that turns are long, and more planes than are copied.
 pub(crate) const MORE: [usize; 4] = [0, 40, 100, 300];
 const EXITS: u32 = 2;
@@ -103,11 +104,12 @@ fn read_behind(more: usize) -> impl Iterator<Item = u32> {
 /// Turns go on while there are any left and the sum is not too great. Small sums take an arm of their own, which has a word for itself, and small numbers near them a short one.
 fn region(more: usize) -> Region {
     let (turn, one, own) = (plain(TURN), plain(ONE), plain(OWN));
-    let (value, gain, near) = (plain(SUM.value), plain(GAIN), plain(NEAR));
+    let [value, gain, near, back] = [SUM.value, GAIN, NEAR, BACK].map(plain);
     let scale = plain(SCALE);
     let first = vec![
         row(Op::Add, SUM, &[SUM, STEP]),
         row(Op::Mul, gain, &[value, scale]),
+        row(Op::Add, gain, &[gain, back]),
         row(Op::Add, near, &[value, one]),
     ];
     let long_arm = vec![
@@ -119,6 +121,7 @@ fn region(more: usize) -> Region {
         row(Op::Add, SUM, &[SUM, own]),
         row(Op::Add, gain, &[gain, one]),
         row(Op::Mul, near, &[near, scale]),
+        row(Op::Mul, back, &[value, scale]),
     ];
     let short_arm = vec![row(Op::Mul, gain, &[gain, scale])];
     let told = vec![
@@ -133,7 +136,7 @@ fn region(more: usize) -> Region {
         block(Vec::new(), 0, if_less(TURN, LAST, to(1), Way::Exit(0))),
         block(first, 0, if_less(SUM.value, FEW, to(2), to(3))),
         block(long_arm, 2, End::Jump(to(3))),
-        block(Vec::new(), 0, if_less(NEAR, MANY, to(4), to(5))),
+        block(Vec::new(), 0, if_less(NEAR, ONE, to(4), to(5))),
         block(short_arm, 0, End::Jump(to(5))),
         block(told, 0, if_less(MANY, SUM.value, Way::Exit(1), to(6))),
         block(last.collect(), 1, End::Loop(0)),
@@ -247,7 +250,7 @@ impl Loop {
         }
         let planes = found.iter().zip(&expected).enumerate();
         for (plane, (found, expected)) in planes {
-            if [GAIN, NEAR].contains(&(plane as u32)) {
+            if [NEAR, GAIN, BACK].contains(&(plane as u32)) {
                 continue;
             }
             if let Some(word) = (0..POINTS).find(|&word| found[word] != expected[word]) {
