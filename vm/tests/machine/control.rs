@@ -83,12 +83,12 @@ fn a_loop_carries_its_values_without_moves() {
     assert_eq!(int(SUM, &[10]), 45);
     assert_eq!(int(SUM, &[0]), 0);
     let listing = bytecode(SUM).to_string();
-    let body = listing
-        .split("jump")
-        .nth(1)
-        .expect("the loop is left by a jump");
-    let body = body.split("loop").next().expect("a back edge");
+    let (_, body) = listing
+        .split_once("ilt")
+        .expect("the loop begins with a branch");
+    let (body, behind) = body.split_once("loop").expect("a back edge");
     assert!(!body.contains("move"), "{listing}");
+    assert_eq!(behind.matches("move").count(), 1, "{listing}");
 }
 
 #[test]
@@ -125,6 +125,67 @@ fn values_that_a_loop_exchanges_do_not_overwrite_each_other() {
         let outputs = machine.outputs();
         let got = [outputs[0], outputs[3], outputs[6]];
         assert_eq!(got, expected, "{n}\n{}", machine.program());
+    }
+}
+
+/// A loop that is left by three breaks: with what it carries, as it is and exchanged, and with a sum of which it goes on.
+const LEFT: &str = "
+    input n: int = 0 input m: int = 0
+    output a: int output b: int
+    entry main
+    fn main(%0: i32, %1: i32) -> (i32, i32) ^0 {
+        %2: i32 = const 0
+        %3: i32 = const 1
+        %4: i32, %5: i32 = loop ^1 (%6: i32 = %2, %7: i32 = %3) {
+            %8: bool = ieq %6, %0
+            if %8 ^2 {
+                break ^1 %7, %6
+            } else ^3 {
+                yield
+            }
+            %9: i32 = iadd %6, %7
+            %10: bool = ieq %6, %1
+            if %10 ^4 {
+                break ^1 %9, %6
+            } else ^5 {
+                yield
+            }
+            %11: i32 = iadd %7, %3
+            %12: bool = ilt %0, %11
+            if %12 ^6 {
+                break ^1 %6, %11
+            } else ^7 {
+                yield
+            }
+            %13: i32 = iadd %6, %3
+            continue ^1 %13, %11
+        }
+        return %4, %5
+    }";
+
+#[test]
+fn a_loop_is_left_with_what_it_carries_in_its_place() {
+    let listing = bytecode(LEFT).to_string();
+    // What comes in and out, nothing where the first break is, the sum, and an exchange.
+    let moves = listing.matches("move").count();
+    assert_eq!(moves, 2 + 2 + 1 + 3, "{listing}");
+    let mut machine = machine(LEFT);
+    for (n, m) in (-1_i32..5).flat_map(|n| (-1_i32..5).map(move |m| (n, m))) {
+        let (mut a, mut b) = (0, 1);
+        let expected = loop {
+            if a == n {
+                break [b, a];
+            } else if a == m {
+                break [a + b, a];
+            } else if n < b + 1 {
+                break [a, b + 1];
+            }
+            (a, b) = (a + 1, b + 1);
+        };
+        let inputs = [n, m].map(|input| input as u32);
+        assert_eq!(run(&mut machine, &[], &inputs), Outcome::Finished);
+        let got = [0, 3].map(|output| machine.outputs()[output] as i32);
+        assert_eq!(got, expected, "{n} {m}\n{listing}");
     }
 }
 
