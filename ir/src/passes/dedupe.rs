@@ -1,8 +1,11 @@
 //! Value numbering: what is computed twice is computed once.
 //!
 //! Assumes a function that the verifier accepts.
-//! Guarantees: no pure instruction stands behind an equal one that dominates it. Nothing is moved; what can fault or be seen stays. The product of an integer
-//! sum, x + k, by a constant is a sum where x was multiplied by that before: hashes are asked for at neighbouring cells. Integers wrap, so that is exact.
+//! Guarantees: no pure instruction stands behind an equal one that dominates it. Nothing is moved; what can fault or be seen stays.
+//!
+//! What operands are made of may show more that is the same. Hashes are asked for at neighbouring cells: where x·c is there, the product (x + k)·c is its sum with a constant, and
+//! where x + y is there, so is (x + k) + y. Integers wrap, so that is exact. And x − floor(x) is the row `fract` of x, to the bit and with the same slope.
+//!
 //! Constants that are definitions of different variables stay apart, so that each can be named in listings.
 
 use super::alias::Aliases;
@@ -114,7 +117,7 @@ impl Dedupe<'_> {
             for region in inst.kind.regions() {
                 self.region(region);
             }
-            out.extend(self.distribute(&mut inst));
+            out.extend(self.recognise(&mut inst));
             let is_new = match Key::of(&inst, self.function) {
                 Some(key) => self.is_new(key, inst.results.first),
                 None => true,
@@ -130,24 +133,41 @@ impl Dedupe<'_> {
         }
     }
 
-    /// Makes a product of a sum, x + k, by a constant c the sum of x·c, if that is there, and k·c. Returns what gives k·c, if that is not there.
-    fn distribute(&mut self, inst: &mut Inst) -> Option<Inst> {
-        if inst.kind != InstKind::Op(Op::IMul) {
+    /// Makes an operation another one that what its operands are made of shows to be the same. Returns a constant that it needs, if that is not there.
+    fn recognise(&mut self, inst: &mut Inst) -> Option<Inst> {
+        let InstKind::Op(op @ (Op::IMul | Op::IAdd | Op::Sub)) = inst.kind else {
             return None;
-        }
-        let [a, b] = [inst.args[0], inst.args[1]];
-        let (product, bits) = self.further(a, b).or_else(|| self.further(b, a))?;
-        let result = *self.function.value(inst.results.first);
-        let more = ValueId(self.function.values.len() as u32);
-        let constant = Inst {
-            kind: InstKind::Const(bits),
-            args: Args::new(),
-            results: Results {
-                first: more,
-                count: 1,
-            },
-            span: inst.span,
         };
+        let [a, b] = [inst.args[0], inst.args[1]];
+        let (sum, more) = match op {
+            Op::IMul => self.further(a, b).or_else(|| self.further(b, a))?,
+            Op::IAdd => self.shared(a, b)?,
+            _ => {
+                if self.keys[b.index()] == Key::of_op(Op::Floor, &[a]) {
+                    inst.kind = InstKind::Op(Op::Fract);
+                    inst.args = Args::from_slice(&[a]);
+                }
+                return None;
+            }
+        };
+        let (more, constant) = self.make_constant(more, inst);
+        inst.kind = InstKind::Op(Op::IAdd);
+        inst.args = Args::from_slice(&[sum, more]);
+        constant
+    }
+
+    /// A constant of the type that an instruction gives; what makes it, if that is not there.
+    fn make_constant(&mut self, bits: u32, of: &Inst) -> (ValueId, Option<Inst>) {
+        let result = *self.function.value(of.results.first);
+        let mut key = Key {
+            tag: CONST | result.ty as u32,
+            ..Key::default()
+        };
+        key.words[0] = bits;
+        if let Ok(known) = self.find(key) {
+            return (known, None);
+        }
+        let value = ValueId(self.function.values.len() as u32);
         self.function.values.push(Value {
             name: None,
             ..result
@@ -155,26 +175,24 @@ impl Dedupe<'_> {
         self.aliases.add();
         self.next.push(NONE);
         self.keys.push(Key::default());
-        let key = Key::of(&constant, self.function).expect("a constant is pure");
-        let is_new = self.is_new(key, more);
-        inst.kind = InstKind::Op(Op::IAdd);
-        inst.args = Args::from_slice(&[product, self.aliases.find(more)]);
-        is_new.then_some(constant)
+        self.is_new(key, value);
+        let inst = Inst {
+            kind: InstKind::Const(bits),
+            args: Args::new(),
+            results: Results {
+                first: value,
+                count: 1,
+            },
+            span: of.span,
+        };
+        (value, Some(inst))
     }
 
     /// The product of x and a constant c, if there is one, of a sum x + k that is to be multiplied by c, and the bits of k·c.
     fn further(&self, sum: ValueId, factor: ValueId) -> Option<(ValueId, u32)> {
         let by = self.constant(factor)?;
-        let key = self.keys[self.plain(sum).index()];
-        if key.tag != OP | Op::IAdd as u32 {
-            return None;
-        }
-        let [a, b, ..] = key.words.map(ValueId);
-        let (x, more) = match (self.constant(a), self.constant(b)) {
-            (None, Some(more)) => (self.plain(a), more),
-            (Some(more), None) => (self.plain(b), more),
-            _ => return None,
-        };
+        let (x, more) = self.sum(self.plain(sum))?;
+        let x = self.plain(x);
         let as_other = |op| self.find(Key::of_op(op, &[x])).ok();
         let same = [Some(x), as_other(Op::IToU), as_other(Op::UToI)];
         let product = same.into_iter().flatten().find_map(|x| {
@@ -183,6 +201,34 @@ impl Dedupe<'_> {
             products.find_map(|key| self.find(key).ok())
         });
         Some((product?, by.wrapping_mul(more)))
+    }
+
+    /// The sum x + y, if there is one, of a sum (x + k) + (y + l) that is to be computed, where k or l may be missing, and the bits of k + l.
+    fn shared(&self, a: ValueId, b: ValueId) -> Option<(ValueId, u32)> {
+        let [first, second] = [self.sum(a), self.sum(b)];
+        if first.is_none() && second.is_none() {
+            return None;
+        }
+        let ((x, k), (y, l)) = (first.unwrap_or((a, 0)), second.unwrap_or((b, 0)));
+        let mut sums = [[x, y], [y, x]]
+            .map(|args| Key::of_op(Op::IAdd, &args))
+            .into_iter();
+        let sum = sums.find_map(|key| self.find(key).ok())?;
+        Some((sum, k.wrapping_add(l)))
+    }
+
+    /// What a value that is a sum adds a constant to, and the bits of that.
+    fn sum(&self, value: ValueId) -> Option<(ValueId, u32)> {
+        let key = self.keys[value.index()];
+        if key.tag != OP | Op::IAdd as u32 {
+            return None;
+        }
+        let [a, b, ..] = key.words.map(ValueId);
+        match (self.constant(a), self.constant(b)) {
+            (None, Some(more)) => Some((a, more)),
+            (Some(more), None) => Some((b, more)),
+            _ => None,
+        }
     }
 
     /// The bits of a value that is a constant.

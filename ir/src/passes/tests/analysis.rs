@@ -39,7 +39,7 @@ fn rows_whose_partial_is_zero_pass_nothing() {
         "fn main(%0: f32) -> (f32, f32) ^0 {
            %1: f32 = global g[0]
            %2: f32 = floor %1
-           %3: f32 = sub %1, %2      // fract
+           %3: f32 = add %1, %2
            %4: f32 = step %1, %3
            %5: f32 = mul %4, %0
            %6: f32 = ddy %3
@@ -53,7 +53,7 @@ fn rows_whose_partial_is_zero_pass_nothing() {
         "fn main(%0: f32) -> (f32, f32) ^0 {
            %1: f32:y = global g[0]
            %2: f32 = floor %1
-           %3: f32:y = sub %1, %2
+           %3: f32:y = add %1, %2
            %4: f32 = ddy %3
            %5: f32 = const 0.0
            return %4, %5

@@ -109,6 +109,72 @@ fn products_of_neighbouring_cells_are_sums() {
 }
 
 #[test]
+fn sums_at_neighbouring_cells_are_sums_of_one() {
+    let out = one(
+        "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32) ^0 {
+           %2: i32 = const 5
+           %3: i32 = iadd %0, %2
+           %4: i32 = iadd %1, %3
+           %5: i32 = iadd %0, %1
+           %6: i32 = iadd %3, %1
+           %7: i32 = const -7
+           %8: i32 = iadd %7, %1
+           %9: i32 = iadd %8, %0
+           %10: i32 = iadd %8, %3
+           return %4, %5, %6, %9, %10
+         }",
+        |f| {
+            dedupe(f);
+            prune(f);
+        },
+    );
+    // The first one stands before what it could be a sum of.
+    assert_text(
+        &out,
+        "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32) ^0 {
+           %2: i32 = const 5
+           %3: i32 = iadd %0, %2
+           %4: i32 = iadd %1, %3
+           %5: i32 = iadd %0, %1
+           %6: i32 = iadd %5, %2
+           %7: i32 = const -7
+           %8: i32 = iadd %5, %7
+           %9: i32 = const -2
+           %10: i32 = iadd %5, %9
+           return %4, %5, %6, %8, %10
+         }",
+    );
+}
+
+#[test]
+fn what_is_left_of_a_floor_is_fract() {
+    let out = one(
+        "fn main(%0: f32, %1: f32) -> (f32, f32, f32, f32) ^0 {
+           %2: f32 = floor %0
+           %3: f32 = sub %0, %2
+           %4: f32 = fract %0
+           %5: f32 = sub %1, %2
+           %6: f32 = sub %2, %0
+           return %3, %4, %5, %6
+         }",
+        |f| {
+            dedupe(f);
+            prune(f);
+        },
+    );
+    assert_text(
+        &out,
+        "fn main(%0: f32, %1: f32) -> (f32, f32, f32, f32) ^0 {
+           %2: f32 = floor %0
+           %3: f32 = fract %0
+           %4: f32 = sub %1, %2
+           %5: f32 = sub %2, %0
+           return %3, %3, %4, %5
+         }",
+    );
+}
+
+#[test]
 fn what_can_fault_or_be_seen_is_not_shared() {
     let text = "fn main(%0: i32, %1: f32) -> (i32, i32, f32, f32) ^0 {
         %2: i32 = idiv %0, %0
