@@ -62,7 +62,15 @@ impl Text {
         let fusion = match piece {
             Piece::Row(op) => {
                 let ty = type_of(op.info().result);
-                let value = self.push(ty, &format!("{} {}", op.info().name, args.join(", ")));
+                let row = format!("{} {}", op.info().name, args.join(", "));
+                let value = match op.info().result {
+                    // What words are made of is u32; the bits are the same.
+                    Kind::I32 => {
+                        let value = self.push("i32", &row);
+                        self.push(ty, &format!("i2u {value}"))
+                    }
+                    _ => self.push(ty, &row),
+                };
                 if self.is_read {
                     let reader = if ty == "f32" { "neg" } else { "not" };
                     let read = self.push(ty, &format!("{reader} {value}"));
