@@ -7,7 +7,6 @@ use super::*;
 use adumbra_ir::ops::Op;
 use adumbra_ir::ops::arithmetic::{Add, Div, Mul, Sub};
 use adumbra_ir::ops::choice::{Abs, Max, Min};
-use adumbra_ir::ops::interpolation::Mix;
 use adumbra_ir::ops::power::{Norm3, Sqrt};
 use adumbra_ir::ops::rounding::Floor;
 use adumbra_ir::ops::trigonometric::{Cos, Sin};
@@ -214,8 +213,6 @@ fusions! {
         SphereOfYZ/6: Fused(NormOfYZ)/5, Float(Sub)/2 at 0, [b"VVUVUU", b"DDUDUU"];
         SphereOfXZ/6: Fused(NormOfXZ)/5, Float(Sub)/2 at 0, [b"VUVVUU", b"DUDDUU"];
         Sphere/7: Fused(NormOfXYZ)/6, Float(Sub)/2 at 0, [b"VUVUVUU", b"DUDUDUU"];
-        MixOfMix/5: Float(Mix)/3, Float(Mix)/3 at 1, [b"VVVVV", b"DDDDD"];
-        MixOfMixes/7: Float(Mix)/3, Fused(MixOfMix)/5 at 0, [b"VVVVVVV", b"DDDDDDD"];
         CellOf/1: Float(Floor)/1, Whole(FToI)/1 at 0, [b"V"];
         CellOfMul/2: Fused(CellOf)/1, Whole(IMul)/2 at 0, [b"VU"];
         ShrXor/3: Whole(Shr)/2, Whole(Xor)/2 at 1, [b"VVU", b"UVU"];
@@ -238,7 +235,6 @@ fusions! {
         Cube/1: SquareMul/2 at 0, 1, [b"V", b"D"];
         MulSubTimes/3: MulSubMul/4 at 0, 1, [b"VUU", b"DUU"];
         Fade/4: CubeQuadratic/5 at 0, 1, [b"VUUU", b"DUUU"];
-        Bilinear/6: MixOfMixes/7 at 2, 5, [b"VVVVVV", b"DDDDDD"];
         XorShr/2: ShrXor/3 at 0, 1, [b"VU"];
     }
 }
