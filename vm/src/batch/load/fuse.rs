@@ -84,6 +84,15 @@ impl Loader<'_> {
         );
     }
 
+    /// What dies here lives on where it is, under another type, until it dies there.
+    pub(super) fn live_on(&mut self, place: Place, death: u32) {
+        for candidate in &mut self.candidates {
+            if candidate.result.value == place && candidate.dies == Some(self.position) {
+                candidate.dies = Some(death);
+            }
+        }
+    }
+
     /// A candidate that can join the last one, and what both are.
     fn partner(&self, own: &Candidate) -> Option<Joined> {
         let candidates = self.candidates.iter().enumerate().rev();

@@ -13,7 +13,11 @@ impl Loader<'_> {
         let (info, to) = (op.info(), words[0]);
         if info.same_bits {
             let from = self.triple(words[1], Lanes::NONE);
-            return self.take(to, Lanes::NONE, from, deaths);
+            self.take(to, Lanes::NONE, from, deaths);
+            if from.value == Place::Own(to) {
+                self.live_on(from.value, deaths[0]);
+            }
+            return;
         }
         let mut all = [Triple::ZERO; MAX_OPERANDS];
         let operands = &mut all[..op.arity()];
