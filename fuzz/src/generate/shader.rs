@@ -52,7 +52,7 @@ impl Generator<'_> {
                     }
                     _ => (Ty::Float, " = 0.625".to_owned()),
                 };
-                let name = format!("i{i}");
+                let name = format!("input{i}");
                 let metadata = self.metadata();
                 let text = ty.text(&self.structs);
                 parameters.push(format!("{text} {name}{default}{metadata}"));
