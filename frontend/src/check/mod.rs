@@ -23,7 +23,7 @@ mod place;
 mod resolve;
 mod session;
 mod statement;
-mod suggest;
+pub(crate) mod suggest;
 mod switch;
 pub mod tree;
 pub mod types;
@@ -196,6 +196,8 @@ struct Checker<'a, 'c> {
     closure_numbers: HashMap<Shape, u32>,
     globals: Vec<(Symbol, TypeId)>,
     diagnostics: Vec<Diagnostic>,
+    /// What functions lack, and the number of the finding that says so.
+    lacking: HashMap<(Code, FunctionId, Symbol), usize>,
     warnings: Vec<Diagnostic>,
     /// The function whose body is being checked.
     current: FunctionId,
@@ -228,6 +230,7 @@ impl<'a, 'c> Checker<'a, 'c> {
             closure_numbers: HashMap::new(),
             globals: Vec::new(),
             diagnostics: Vec::new(),
+            lacking: HashMap::new(),
             warnings: Vec::new(),
             current: NO_FUNCTION,
             defaults_of: None,

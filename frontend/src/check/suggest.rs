@@ -1,6 +1,7 @@
 //! Unknown names, with the known one that was probably meant.
 //!
-//! Candidates are all names visible at the place. The work is bounded: once there are more than [`MAX_ASKED`] findings, none is sought.
+//! Candidates are all names visible at the place. The work is bounded: once there are more than [`MAX_ASKED`] findings, none is sought. What a function lacks is said once, with the places
+//! where it is wanted again.
 
 use super::Checker;
 use super::builtin;
@@ -13,13 +14,16 @@ use crate::ast;
 use crate::closest::closest;
 use crate::explain::words;
 use crate::interner::Symbol;
-use adumbra_ir::{Code, Diagnostic, Span};
+use adumbra_ir::{Code, Diagnostic, Label, Span};
 
 /// Most findings before an unknown name for which a suggestion is sought.
 const MAX_ASKED: usize = 32;
 
 /// Most names that a help lists.
 const MAX_LISTED: usize = 12;
+
+/// Most places at which a finding says that the same is wanted again.
+pub(crate) const MAX_REPEATS: usize = 3;
 
 impl<'a> Checker<'a, '_> {
     pub(super) fn unknown_value(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
@@ -58,6 +62,9 @@ impl<'a> Checker<'a, '_> {
             );
             return Expr::error(span);
         }
+        if self.is_known_to_lack(Code::UnknownName, symbol, span) {
+            return Expr::error(span);
+        }
         let in_session = self.session.is_some() && !self.is_library;
         let globals = self.globals.iter().map(|(symbol, _)| *symbol);
         let globals = globals.filter(|_| in_session);
@@ -94,6 +101,22 @@ impl<'a> Checker<'a, '_> {
             .help(help),
         );
         Expr::error(span)
+    }
+
+    /// Whether it was said that this function lacks a name; then that finding tells of the place too. Else it is about to be said.
+    fn is_known_to_lack(&mut self, code: Code, symbol: Symbol, span: Span) -> bool {
+        let next = self.diagnostics.len();
+        let number = *(self.lacking.entry((code, self.current, symbol))).or_insert(next);
+        let Some(said) = self.diagnostics.get_mut(number) else {
+            return false;
+        };
+        if said.labels.len() < MAX_REPEATS {
+            said.labels.push(Label {
+                span,
+                message: "and here".to_owned(),
+            });
+        }
+        true
     }
 
     /// What a word stands for that has no value, and what can be done with it.
@@ -138,6 +161,9 @@ impl<'a> Checker<'a, '_> {
             self.unsupported_type(&text, help, name.span);
             return;
         }
+        if self.is_known_to_lack(Code::UnknownFunction, name.symbol, name.span) {
+            return;
+        }
         let names = self.names.visible().map(|symbol| self.text(symbol));
         let fixed: Vec<&str> = builtin::names().chain(adumbra_stdlib::names()).collect();
         let names = names.chain(fixed);
@@ -178,6 +204,9 @@ impl<'a> Checker<'a, '_> {
         let text = self.text(symbol).to_owned();
         if let Some(help) = foreign_type(&text).or_else(|| words::opener(&text)) {
             self.unsupported_type(&text, help, span);
+            return TypeId::ERROR;
+        }
+        if self.is_known_to_lack(Code::UnknownType, symbol, span) {
             return TypeId::ERROR;
         }
         const SIMPLE: [&str; 12] = [
@@ -235,6 +264,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     pub(super) fn unknown_global(&mut self, name: ast::Name, span: Span) -> Expr<'a> {
+        if self.is_known_to_lack(Code::UnknownGlobal, name.symbol, name.span) {
+            return Expr::error(span);
+        }
         let text = self.text(name.symbol).to_owned();
         let globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
         let is_of_hit = HIT.contains(&text.as_str());
@@ -269,6 +301,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     pub(super) fn unknown_texture(&mut self, name: ast::Name) {
+        if self.is_known_to_lack(Code::UnknownTexture, name.symbol, name.span) {
+            return;
+        }
         let text = self.text(name.symbol).to_owned();
         let textures = self.textures.iter().map(|name| self.text(name.symbol));
         let help = match self.closest(&text, textures) {

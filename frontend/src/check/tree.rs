@@ -16,7 +16,7 @@ use adumbra_ir::{Direction, Op, Span};
 pub struct LocalId(pub u32);
 
 /// A function, by its number in [`Program::functions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
 
 /// A checked program.

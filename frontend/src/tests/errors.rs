@@ -1,6 +1,7 @@
 //! Programs that are refused, each with one finding of its code, and what is warned about.
 
 use super::*;
+use crate::check::suggest::MAX_REPEATS;
 
 /// Statements in a shader with a float output `o`, after a preamble that has one of everything.
 fn in_shader(body: &str) -> String {
@@ -228,17 +229,34 @@ fn several_errors_and_no_cascades() {
     let text = in_shader(
         "float a = q; float b2 = a + 1; v.x = a; zap(a); o = a * b2 + v; if (a) f = a; o = zap(a) + v2;",
     );
-    let expected = [
-        Code::UnknownName,
-        Code::UnknownFunction,
-        Code::TypeMismatch,
-        Code::UnknownFunction,
-    ];
+    let expected = [Code::UnknownName, Code::UnknownFunction, Code::TypeMismatch];
     assert_eq!(codes(&text), expected);
     let text = "float f(nope x, float y) { return x + y; } float g() { return f(1, 2) + true; } struct s { nope2 a; }; float h(s t) { return t.a; }";
     assert_eq!(codes(text), [Code::UnknownType, Code::UnknownType]);
     let text = "float f(float a, float b = a) { return b; } float g() { return f(1); }";
     assert_eq!(codes(text), [Code::NotConstant]);
+}
+
+#[test]
+fn what_a_function_lacks_is_said_once() {
+    let uses = "o += q + half_off(q); ".repeat(MAX_REPEATS);
+    let text = in_shader(&format!("o = q; {uses}"));
+    let text = format!("float g() {{ return q; }} {text}");
+    let diagnostics = compile(&text).unwrap_err();
+    let found: Vec<_> = (diagnostics.iter())
+        .map(|d| (d.code, d.labels.len()))
+        .collect();
+    let expected = [
+        (Code::UnknownName, 0),
+        (Code::UnknownName, MAX_REPEATS),
+        (Code::UnknownFunction, MAX_REPEATS - 1),
+    ];
+    assert_eq!(found, expected);
+    for d in &diagnostics {
+        let places = d.labels.iter().map(|label| label.span.start);
+        let places: Vec<u32> = [d.span.start].into_iter().chain(places).collect();
+        assert!(places.is_sorted(), "{d:?}");
+    }
 }
 
 #[test]
