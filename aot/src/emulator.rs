@@ -79,7 +79,7 @@ impl Emulator {
     pub(crate) fn run_loop(&self, trial: &Loop, code: &Compiled) -> Planes {
         let mut input = Vec::new();
         let planes = trial.planes.iter().map(|plane| &plane[..]);
-        push_job(&mut input, code, planes, &region::ALL, Some(trial.words));
+        push_job(&mut input, code, planes, &region::RUNS, Some(trial.words));
         let words = self.answer(&input);
         let planes = words.chunks(POINTS);
         let plane = |words: &[u32]| words.try_into().expect("planes are whole");

@@ -1,10 +1,10 @@
-//! Which words are read from each block of a region on, and behind its exits: the least solution, backwards.
+//! Which words are read from each block of a region on: the least solution, backwards.
 
 use crate::compute::words;
 use adumbra_vm::native::{Block, End, Home, Region, Way};
 
 /// Words, a bit each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Words(Vec<u64>);
 
 impl Words {
@@ -34,27 +34,38 @@ impl Words {
 
 /// The words of planes that are read on each way.
 pub(crate) struct Live {
-    exits: Vec<Words>,
+    /// Behind the region.
+    kept: Words,
+    /// From the beginning of each block on.
     blocks: Vec<Words>,
 }
 
 impl Live {
     pub(crate) fn of(region: &Region) -> Live {
         let count = region.words.len();
-        let exits = region.exits.iter();
+        let none = vec![Words::of(&[], count); region.blocks.len()];
         let mut live = Live {
-            exits: exits.map(|words| Words::of(words, count)).collect(),
-            blocks: vec![Words::of(&[], count); region.blocks.len()],
+            kept: Words::of(&region.kept, count),
+            blocks: none.clone(),
         };
+        let mut behind = none;
+        let mut is_first = true;
         let mut changes = true;
         while changes {
             changes = false;
             for (number, block) in region.blocks.iter().enumerate().rev() {
-                let before = live.before(region, block);
-                let known = &mut live.blocks[number];
-                changes |= known.0 != before.0;
-                *known = before;
+                let mut read = Words::of(&[], count);
+                block.end.ways().for_each(|way| read.unite(live.on(way)));
+                // With the same behind it the same is read from its beginning on.
+                if behind[number] == read && !is_first {
+                    continue;
+                }
+                behind[number].clone_from(&read);
+                before(region, block, &mut read);
+                changes |= live.blocks[number] != read;
+                live.blocks[number] = read;
             }
+            is_first = false;
         }
         live
     }
@@ -62,7 +73,7 @@ impl Live {
     /// The words that are read on a way.
     pub(crate) fn on(&self, way: Way) -> &Words {
         match way {
-            Way::Exit(exit) => &self.exits[exit as usize],
+            Way::Exit(_) => &self.kept,
             Way::Block(block) => &self.blocks[block as usize],
         }
     }
@@ -71,27 +82,24 @@ impl Live {
     pub(crate) fn is_read_behind(&self, block: &Block, word: u32) -> bool {
         block.end.ways().any(|way| self.on(way).has(word))
     }
+}
 
-    /// Those that are read from the beginning of a block on, as far as it is known what is read behind it.
-    fn before(&self, region: &Region, block: &Block) -> Words {
-        let mut read = Words::of(&[], region.words.len());
-        block.end.ways().for_each(|way| read.unite(self.on(way)));
-        let mut reads = |word: u32, is: bool| {
-            if let Home::Plane = region.words[word as usize] {
-                read.set(word, is);
-            }
-        };
-        if let End::Branch(branch) = &block.end {
-            let question = &branch.question;
-            let asked = &question.operands[..question.test.map_or(1, |op| op.arity())];
-            asked.iter().for_each(|operand| reads(operand.value, true));
+/// Of the words that are read behind a block, makes those that are read from its beginning on.
+fn before(region: &Region, block: &Block, read: &mut Words) {
+    let mut reads = |word: u32, is: bool| {
+        if let Home::Plane = region.words[word as usize] {
+            read.set(word, is);
         }
-        for row in block.rows.iter().rev() {
-            words(&row.result).for_each(|word| reads(word, false));
-            for operand in &row.operands[..row.what.arity()] {
-                words(operand).for_each(|word| reads(word, true));
-            }
+    };
+    if let End::Branch(branch) = &block.end {
+        let question = &branch.question;
+        let asked = &question.operands[..question.test.map_or(1, |op| op.arity())];
+        asked.iter().for_each(|operand| reads(operand.value, true));
+    }
+    for row in block.rows.iter().rev() {
+        words(&row.result).for_each(|word| reads(word, false));
+        for operand in &row.operands[..row.what.arity()] {
+            words(operand).for_each(|word| reads(word, true));
         }
-        read
     }
 }

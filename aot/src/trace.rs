@@ -35,7 +35,7 @@ pub(crate) fn traces(region: &Region, templates: &mut Templates) -> Vec<Trace> {
     let mut tracer = Tracer {
         region,
         writer: Writer::new(&region.words),
-        kept: Words::of(&region.kept, region.words.len()),
+        kept: live.on(Way::Exit(0)).clone(),
         live: &live,
     };
     // From the last one on, so that it is known what those keep who wait before a later one.
@@ -194,7 +194,7 @@ impl Tracer<'_> {
         computation
     }
 
-    /// The words that a block writes but for those that it leaves to whoever runs it, while others of the trace wait before these blocks.
+    /// The words that a block writes, while others of the trace wait before these blocks.
     fn written(
         &mut self,
         block: &Block,

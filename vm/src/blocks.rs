@@ -216,13 +216,6 @@ impl<'p> Blocks<'p> {
         Some(&kept[block * words..][..words])
     }
 
-    /// Words, a bit each, that are read from the beginning of a block on; nothing if all may be.
-    pub(crate) fn live_in(&self, block: usize) -> Option<&[u64]> {
-        let words = self.words();
-        let live = self.live_in.as_ref()?;
-        Some(&live[block * words..][..words])
-    }
-
     /// Words, a bit each, that are read behind a block; nothing if all may be.
     pub(crate) fn live_out(&self, block: usize) -> Option<&[u64]> {
         let words = self.words();

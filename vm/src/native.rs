@@ -43,9 +43,9 @@ pub struct Region {
     pub words: Vec<Home>,
     /// The blocks, in order.
     pub blocks: Vec<Block>,
-    /// For each way out, the words that are read behind it.
-    pub exits: Vec<Vec<u32>>,
-    /// The words that points keep which do not run the region: they wait behind it.
+    /// How many ways lead out.
+    pub exits: u32,
+    /// The words that are read behind the region: by those who leave it, or wait there while it runs.
     pub kept: Vec<u32>,
 }
 
@@ -118,13 +118,13 @@ pub enum Way {
 pub struct Points {
     /// Who runs: one set.
     pub active: *const u16,
-    /// Who leaves by each exit, and then who is left before each block: a set for each, which is written for the packs of the runs.
+    /// Who leaves by each exit, and then who is left before each block: a set for each, which is written for the packs of the run.
     pub ways: *mut u16,
     /// Words from one way's set to the next.
     pub stride: usize,
     /// How many steps of the budget each point took: a number for each, written for the same packs.
     pub steps: *mut u32,
-    /// How many turns of loops each pack may take.
+    /// How many turns of loops the points that are computed at once may take.
     pub turns: u64,
 }
 
@@ -387,10 +387,11 @@ impl fmt::Debug for PointKernels {
 ///
 /// # Safety
 /// Each kernel computes, to the bit, what the rows of its unit compute one after the other, for every point of the packs that it is given, or who
-/// runs among them; it writes planes of results in these packs, of words that are kept only where points run, and nothing else that is not its own.
+/// runs among them; it writes planes of results in these packs, and nothing else that is not its own. It is called with a reference for each word of its unit, runs within the planes, and packs of a
+/// multiple of [`AT_ONCE`] points.
 ///
-/// It is called with a reference for each word of its unit, runs within the planes, and packs of a multiple of [`AT_ONCE`] points. The kernel of a region gets what [`Points`] says, and
-/// may write where nobody runs what it found there.
+/// The kernel of a region gets what [`Points`] says, and one run from the first point on, behind which it may go on up to a multiple of [`REACH`] points. Where nobody runs it may write what it
+/// found there, or, of words that are not kept, anything.
 ///
 /// Each kernel of a flow does what the flow says with the register file that it is given, where slots that nobody reads later may hold anything, and gives one of
 /// the flow's exits. All can be run while `code` lives, on any thread.

@@ -43,8 +43,8 @@ impl<M: Machine> Emitter<M> {
     ) -> Option<Vec<Extent>> {
         let computations = || trees.iter().map(|tree| &tree.computation);
         let mut frame = Frame::of::<M>(computations(), templates, Flight::one_group(1))?;
-        let copies = frame.take_copies();
-        let bodies = self.bodies(computations(), &mut frame, &copies, Finder::places);
+        let cells = frame.take_cells();
+        let bodies = self.bodies(computations(), &mut frame, &cells, Finder::places);
         if !frame.fits() {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
-use super::{Body, Copies, Crowds, Emitter, MAX_FRAME};
+use super::{Body, Crowds, Emitter, MAX_FRAME};
 use crate::allocate::{Finder, Flight, Places};
 use crate::compute::{Computation, Lineage, Store, To};
 use crate::graph::{Code, Graph, Id};
@@ -12,16 +12,12 @@ use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Planes that a region copies at most; where it works on more, it works on all in their place.
-const MAX_COPIES: usize = 256;
-
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
 pub(super) struct Frame {
     pub(super) size: i32,
     pub(super) flight: Flight,
-    copies: Copies,
-    /// Whether instructions find all that is in planes as soon as in the frame.
-    reads_planes: bool,
+    /// Where the cell of each word is copied to.
+    cells: FxHashMap<u32, i32>,
     /// What a region knows of points.
     pub(super) crowds: Crowds,
 }
@@ -39,9 +35,9 @@ impl Frame {
         let detours = (computations.clone()).flat_map(|own| &own.graph.detours);
         let given = detours.map(|detour| templates.routine(detour.routine).0.params());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR;
-        let mut copies = Copies::default();
+        let mut cells = FxHashMap::default();
         for &word in computations.flat_map(|own| &own.graph.cells) {
-            copies.cells.entry(word).or_insert_with(|| {
+            cells.entry(word).or_insert_with(|| {
                 size = size.saturating_add(M::VECTOR);
                 size - M::VECTOR
             });
@@ -49,8 +45,7 @@ impl Frame {
         Some(Frame {
             size,
             flight,
-            copies,
-            reads_planes: M::READS_PLANES,
+            cells,
             crowds: Crowds::default(),
         })
     }
@@ -60,19 +55,9 @@ impl Frame {
         self.size <= MAX_FRAME
     }
 
-    /// The copies that are to be there.
-    pub(super) fn take_copies(&mut self) -> Copies {
-        std::mem::take(&mut self.copies)
-    }
-
-    /// Has copies of these planes, if there is room for all.
-    pub(super) fn copy_planes<M: Machine>(&mut self, words: &[u32]) {
-        if words.len() <= MAX_COPIES {
-            let at = |&word| (word, self.room::<M>(1));
-            let planes = words.iter().map(at).collect();
-            self.copies.planes = planes;
-            self.reads_planes = true;
-        }
+    /// The copies of cells.
+    pub(super) fn take_cells(&mut self) -> FxHashMap<u32, i32> {
+        std::mem::take(&mut self.cells)
     }
 
     /// Room for so many masks or numbers of all points at hand.
@@ -93,9 +78,9 @@ impl<M: Machine> Emitter<M> {
     ) -> Option<Extent> {
         const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
         let mut frame = Frame::of::<M>(segments.iter(), templates, Flight::one_group(M::FLIGHT))?;
-        let copies = frame.take_copies();
-        let bodies = self.bodies(segments.iter(), &mut frame, &copies, Finder::places_of_loop);
-        let (start, runs) = self.begin(&frame, &copies.cells)?;
+        let cells = frame.take_cells();
+        let bodies = self.bodies(segments.iter(), &mut frame, &cells, Finder::places_of_loop);
+        let (start, runs) = self.begin(&frame, &cells)?;
         for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.label();
             self.part(Part::Points);
@@ -117,11 +102,11 @@ impl<M: Machine> Emitter<M> {
         &self,
         computations: impl Iterator<Item = &'g Computation>,
         frame: &mut Frame,
-        copies: &'g Copies,
+        cells: &'g FxHashMap<u32, i32>,
         find: fn(&mut Finder, &Graph, &[Store]) -> Places,
     ) -> Vec<Body<'g>> {
         let slots = frame.size;
-        let mut finder = Finder::new(frame.flight, self.registers, frame.reads_planes);
+        let mut finder = Finder::new(frame.flight, self.registers, M::READS_PLANES);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -137,7 +122,7 @@ impl<M: Machine> Emitter<M> {
                 places,
                 slots,
                 params: 0,
-                copies,
+                cells,
                 crowds: frame.crowds,
             }
         });
@@ -245,11 +230,7 @@ impl<M: Machine> Emitter<M> {
     }
 
     fn put(&mut self, body: &Body<'_>, store: &Store, vectors: Range<usize>) {
-        let copy = match store.to {
-            To::Word(word) => body.copies.planes.get(&word),
-            _ => None,
-        };
-        if let (To::Word(word), None) = (store.to, copy) {
+        if let To::Word(word) = store.to {
             self.machine.plane(word);
         }
         for vector in vectors {
@@ -257,11 +238,8 @@ impl<M: Machine> Emitter<M> {
             match store.to {
                 To::Word(_) => {
                     let register = self.machine.register(value, M::SCRATCH[0]);
-                    let at = vector as i32 * M::VECTOR;
-                    match copy {
-                        Some(copy) => self.machine.store(copy + at, register),
-                        None => self.machine.store_plane(at, register),
-                    }
+                    self.machine
+                        .store_plane(vector as i32 * M::VECTOR, register);
                 }
                 To::Way(way) => {
                     let at = body.crowds.way(way) + vector as i32 * M::VECTOR;
@@ -308,7 +286,7 @@ impl<M: Machine> Emitter<M> {
             places,
             slots,
             params: size + M::RETURN,
-            copies: &Copies::default(),
+            cells: &FxHashMap::default(),
             crowds: Crowds::default(),
         };
         self.machine.bind(label);

@@ -185,18 +185,10 @@ struct Body<'g> {
     slots: i32,
     /// Bytes from the stack pointer to the first parameter.
     params: i32,
-    copies: &'g Copies,
+    /// Bytes from the stack pointer to the cell of each word.
+    cells: &'g FxHashMap<u32, i32>,
     /// What a region knows of points.
     crowds: Crowds,
-}
-
-/// Where the frame has copies of words, as bytes from the stack pointer.
-#[derive(Default)]
-struct Copies {
-    /// Of cells: what is the same for all points, one vector.
-    cells: FxHashMap<u32, i32>,
-    /// Of planes, those that a region works on: the vectors at hand.
-    planes: FxHashMap<u32, i32>,
 }
 
 /// Where a region has masks and numbers of points, as bytes from the stack pointer.

@@ -24,12 +24,9 @@ impl<M: Machine> Emitter<M> {
         }
         let node = body.graph.node(id);
         match node.code {
-            Code::Plane => match body.copies.planes.get(&node.a) {
-                Some(copy) => Operand::Frame(copy + vector as i32 * M::VECTOR),
-                None => Operand::Plane(node.a, vector as u8),
-            },
+            Code::Plane => Operand::Plane(node.a, vector as u8),
             Code::Const => Operand::Constant(self.machine.constant(node.a)),
-            Code::Cell => Operand::Frame(body.copies.cells[&node.a]),
+            Code::Cell => Operand::Frame(body.cells[&node.a]),
             Code::Active => Operand::Frame(body.crowds.active + vector as i32 * M::VECTOR),
             Code::Param => Operand::Frame(body.params + node.a as i32 * M::VECTOR),
             _ => unreachable!("an operand has a place"),
@@ -49,10 +46,6 @@ impl<M: Machine> Emitter<M> {
             _ => first,
         };
         match node.code {
-            Code::Plane if body.copies.planes.contains_key(&node.a) => {
-                let copy = Operand::Frame(body.copies.planes[&node.a] + vector as i32 * M::VECTOR);
-                self.machine.load(to, copy);
-            }
             Code::Plane => {
                 let is_first = vector.is_multiple_of(body.places.flight);
                 if is_first || body.places.at(id, vector - 1) == Place::Plane {

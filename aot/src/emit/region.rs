@@ -1,14 +1,12 @@
 //! Regions: the points at hand run until the last one has left.
 //!
-//! The planes that its rows read and write are copied to the frame before the first turn and back behind the last one, so that turns need not look for them.
-//!
 //! Each way has masks of who goes it, in the frame; a trace is run by those whose way leads to its first block, and begins by taking them. Traces stand in order, and
 //! only turns jump back: so whoever runs is at the least trace that anybody is before.
 
 use super::kernel::Frame;
 use super::{Crowds, Emitter};
 use crate::allocate::{Finder, Flight};
-use crate::compute::{Computation, To};
+use crate::compute::Computation;
 use crate::graph::Code;
 use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
@@ -28,45 +26,52 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> Option<Extent> {
         const { assert!(REACH.is_multiple_of(M::TURN_GROUPS * AT_ONCE)) }
-        let computed = |trace: &Trace| trace.computation.graph.len();
-        let longest = traces.iter().map(computed).max().unwrap_or(0);
-        let flight = Flight {
-            vectors: M::TURN_GROUP,
-            groups: match longest {
-                0..=LONG_TURN => M::TURN_GROUPS,
-                _ => 1,
-            },
+        let lengths = traces.iter().map(|trace| trace.computation.graph.len());
+        let most = match lengths.max().unwrap_or(0) {
+            0..=LONG_TURN => M::TURN_GROUPS,
+            _ => 1,
         };
+        // What is too much for the frame may fit for fewer points.
+        let mut groups = [most, 1].into_iter().take(most.min(2));
+        groups.find_map(|groups| {
+            let flight = Flight {
+                vectors: M::TURN_GROUP,
+                groups,
+            };
+            self.region_for(region, traces, templates, flight)
+        })
+    }
+
+    /// The same for so many vectors at once.
+    fn region_for(
+        &mut self,
+        region: &Region,
+        traces: &[Trace],
+        templates: &Templates,
+        flight: Flight,
+    ) -> Option<Extent> {
         let computations = || traces.iter().map(|trace| &trace.computation);
         let mut frame = Frame::of::<M>(computations(), templates, flight)?;
-        let count = region.exits.len() + region.blocks.len();
-        let [all, written] = planes(computations());
+        let count = region.exits as usize + region.blocks.len();
         let crowds = Crowds {
             active: frame.room::<M>(1),
             ways: frame.room::<M>(count),
-            exits: region.exits.len() as u32,
+            exits: region.exits,
             vectors: flight.all(),
             stride: flight.all() as i32 * M::VECTOR,
             steps: frame.room::<M>(1),
         };
         let turns = frame.room::<M>(1);
         frame.crowds = crowds;
-        frame.copy_planes::<M>(&all);
-        let copies = frame.take_copies();
-        let bodies = self.bodies(computations(), &mut frame, &copies, Finder::places);
-        let (start, runs) = self.begin(&frame, &copies.cells)?;
+        let cells = frame.take_cells();
+        let bodies = self.bodies(computations(), &mut frame, &cells, Finder::places);
+        let (start, runs) = self.begin(&frame, &cells)?;
         let next = self.machine.label();
         self.part(Part::Points);
         self.machine.begin_loop(next);
         self.part(Part::Gather);
-        let nobody = self.machine.label();
-        self.gather(&crowds, count, nobody);
+        self.gather(&crowds, count);
         self.machine.begin_turns(turns);
-        for word in all {
-            if let Some(&copy) = copies.planes.get(&word) {
-                self.copy_in(word, copy, crowds.vectors);
-            }
-        }
         let mut labels: Vec<_> = traces.iter().map(|_| self.machine.label()).collect();
         let out = self.machine.label();
         labels.push(out);
@@ -91,12 +96,6 @@ impl<M: Machine> Emitter<M> {
         }
         self.part(Part::Tell);
         self.machine.bind(out);
-        for word in written {
-            if let Some(&copy) = copies.planes.get(&word) {
-                self.copy_out(word, copy, crowds.vectors);
-            }
-        }
-        self.machine.bind(nobody);
         self.tell(&crowds, count);
         self.part(Part::NextPoints);
         self.machine.end_loop(next, crowds.stride);
@@ -107,9 +106,9 @@ impl<M: Machine> Emitter<M> {
         Some(self.end(start, &frame, runs))
     }
 
-    /// Those who run stand before the first block, nobody elsewhere, and nothing is taken. Jumps if there is nobody.
-    fn gather(&mut self, crowds: &Crowds, count: usize, nobody: dynasmrt::DynamicLabel) {
-        let [scratch, all] = M::SCRATCH;
+    /// Those who run stand before the first block, nobody elsewhere, and nothing is taken.
+    fn gather(&mut self, crowds: &Crowds, count: usize) {
+        let [scratch, _] = M::SCRATCH;
         let zero = Operand::Constant(self.machine.constant(0));
         self.machine.load(scratch, zero);
         for vector in 0..crowds.vectors as i32 {
@@ -124,34 +123,6 @@ impl<M: Machine> Emitter<M> {
             self.machine.load_active(scratch, vector);
             let at = crowds.way(Way::Block(0)) + vector as i32 * M::VECTOR;
             self.machine.store(at, scratch);
-            let so_far = Operand::Register(all);
-            match vector {
-                0 => self.machine.load(all, Operand::Register(scratch)),
-                _ => (self.machine).two(Code::Or, all, so_far, Operand::Register(scratch)),
-            }
-        }
-        self.machine.jump_if_none(Operand::Register(all), nobody);
-    }
-
-    /// Copies the plane of a word to the frame.
-    fn copy_in(&mut self, word: u32, copy: i32, vectors: usize) {
-        let [scratch, _] = M::SCRATCH;
-        self.machine.plane(word);
-        for vector in 0..vectors as i32 {
-            let at = vector * M::VECTOR;
-            self.machine.load_plane(scratch, at);
-            self.machine.store(copy + at, scratch);
-        }
-    }
-
-    /// Copies what the frame has of a word to its plane.
-    fn copy_out(&mut self, word: u32, copy: i32, vectors: usize) {
-        let [scratch, _] = M::SCRATCH;
-        self.machine.plane(word);
-        for vector in 0..vectors as i32 {
-            let at = vector * M::VECTOR;
-            self.machine.load(scratch, Operand::Frame(copy + at));
-            self.machine.store_plane(at, scratch);
         }
     }
 
@@ -190,22 +161,4 @@ impl<M: Machine> Emitter<M> {
         let groups = crowds.vectors / M::TURN_GROUP;
         self.machine.store_sets(crowds.ways, count, groups);
     }
-}
-
-/// The words whose planes are read or written, and those that are written, both in order.
-fn planes<'c>(computations: impl Iterator<Item = &'c Computation> + Clone) -> [Vec<u32>; 2] {
-    let nodes = computations.clone().flat_map(|own| &own.graph.nodes);
-    let read = nodes.filter_map(|node| (node.code == Code::Plane).then_some(node.a));
-    let stores = computations.flat_map(|own| &own.stores);
-    let written = stores.filter_map(|store| match store.to {
-        To::Word(word) => Some(word),
-        _ => None,
-    });
-    let written: Vec<u32> = written.collect();
-    let all = read.chain(written.iter().copied()).collect();
-    [all, written].map(|mut words: Vec<u32>| {
-        words.sort_unstable();
-        words.dedup();
-        words
-    })
 }

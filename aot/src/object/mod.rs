@@ -7,7 +7,7 @@ mod write;
 
 use crate::entries;
 use crate::target::Target;
-use adumbra_vm::native::{Flow, Kernels, PointKernels};
+use adumbra_vm::native::{AT_ONCE, Flow, Kernels, PointKernels, REACH};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::slice;
@@ -174,6 +174,8 @@ pub(crate) fn fingerprint<T: Hash>(all: &[T]) -> u64 {
     let mut hasher = FxHasher::default();
     // Another version may compute a row otherwise.
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
+    // What kernels may read and write.
+    [AT_ONCE, REACH].hash(&mut hasher);
     all.hash(&mut hasher);
     hasher.finish()
 }

@@ -4,7 +4,7 @@
 //! Guarantees: no pure instruction stands behind an equal one that dominates it. Nothing is moved; what can fault or be seen stays.
 //!
 //! What operands are made of may show more that is the same. Hashes are asked for at neighbouring cells: where x·c is there, the product (x + k)·c is its sum with a constant, and
-//! where x + y is there, so is (x + k) + y. Integers wrap, so that is exact. And x − floor(x) is the row `fract` of x, to the bit and with the same slope.
+//! where x + y is there, so is (x + k) + y; two constants are one. Integers wrap, so that is exact. And x − floor(x) is the row `fract` of x, to the bit and with the same slope.
 //!
 //! Constants that are definitions of different variables stay apart, so that each can be named in listings.
 
@@ -203,13 +203,19 @@ impl Dedupe<'_> {
         Some((product?, by.wrapping_mul(more)))
     }
 
-    /// The sum x + y, if there is one, of a sum (x + k) + (y + l) that is to be computed, where k or l may be missing, and the bits of k + l.
+    /// The sum x + y, if there is one, of a sum (x + k) + (y + l) that is to be computed, where k or l may be missing, and the bits of k + l, which are not 0. Of a sum (x + k) + l, x.
     fn shared(&self, a: ValueId, b: ValueId) -> Option<(ValueId, u32)> {
         let [first, second] = [self.sum(a), self.sum(b)];
-        if first.is_none() && second.is_none() {
-            return None;
-        }
-        let ((x, k), (y, l)) = (first.unwrap_or((a, 0)), second.unwrap_or((b, 0)));
+        let sum = match (first, self.constant(b), second, self.constant(a)) {
+            (Some((x, k)), Some(l), ..) | (.., Some((x, k)), Some(l)) => (x, k.wrapping_add(l)),
+            (None, _, None, _) => return None,
+            _ => self.of_both(first.unwrap_or((a, 0)), second.unwrap_or((b, 0)))?,
+        };
+        (sum.1 != 0).then_some(sum)
+    }
+
+    /// The sum of two values, if there is one, and that of what is added to them.
+    fn of_both(&self, (x, k): (ValueId, u32), (y, l): (ValueId, u32)) -> Option<(ValueId, u32)> {
         let mut sums = [[x, y], [y, x]]
             .map(|args| Key::of_op(Op::IAdd, &args))
             .into_iter();

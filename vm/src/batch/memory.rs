@@ -47,7 +47,8 @@ struct HostWord {
     word: u32,
     /// The machine's own plane for it.
     plane: *mut u32,
-    cell: *mut u32,
+    /// Its cell, if an operand names that.
+    cell: Option<*mut u32>,
     /// Operands that name it as a plane, and where they find it now.
     refs: Box<[u32]>,
     at: *mut u32,
@@ -117,9 +118,12 @@ impl Memory {
             unsafe { fill(resolve(Place::Constant(index)).at, constant, CELL_WORDS) };
         }
         let mut uses = vec![Vec::new(); hosts.len()];
+        let mut has_cell = vec![false; hosts.len()];
         for (at, place) in (0..).zip(&places) {
-            if let Place::Host(index) = place {
-                uses[*index as usize].push(at);
+            match *place {
+                Place::Host(index) => uses[index as usize].push(at),
+                Place::HostCell(index) => has_cell[index as usize] = true,
+                _ => {}
             }
         }
         let hosts = hosts.into_iter().zip(uses).zip(0..);
@@ -128,7 +132,7 @@ impl Memory {
             HostWord {
                 word,
                 plane,
-                cell: resolve(Place::HostCell(index)).at,
+                cell: has_cell[index as usize].then(|| resolve(Place::HostCell(index)).at),
                 refs: refs.into_boxed_slice(),
                 at: plane,
                 filled: None,
@@ -195,11 +199,13 @@ impl Memory {
         self.kernels.as_ref()?.entries[unit as usize]
     }
 
-    /// Points up to a multiple of which planes are read.
+    /// Points up to a multiple of which planes are read: those of a pack, or as far as the code of regions goes.
     pub(super) fn at_once(&self, level: Level) -> usize {
-        match &self.regions[..] {
-            [] => lanes_of(level),
-            _ => REACH,
+        let regions = self.regions.iter();
+        let has_code = |region: &RegionInfo| self.kernel(region.unit).is_some();
+        match regions.clone().any(has_code) {
+            true => REACH.max(lanes_of(level)),
+            false => lanes_of(level),
         }
     }
 
@@ -283,9 +289,11 @@ impl HostWord {
     ) -> *mut u32 {
         // SAFETY: asked of the caller.
         unsafe {
+            if let Some(cell) = self.cell {
+                fill(cell, source.get(first), CELL_WORDS);
+            }
             match source {
                 Source::Same(word) => {
-                    fill(self.cell, word, CELL_WORDS);
                     if self.filled != Some(word) {
                         fill(self.plane, word, width);
                         self.filled = Some(word);
@@ -293,7 +301,6 @@ impl HostWord {
                     self.plane
                 }
                 Source::Plane { words, stride } => {
-                    fill(self.cell, source.get(first), CELL_WORDS);
                     let from = words.as_ptr().add(first * stride);
                     if stride == 1 && whole {
                         return from.cast_mut();

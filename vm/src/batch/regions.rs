@@ -90,13 +90,12 @@ impl Chunk {
             steps: steps.as_mut_ptr(),
             turns,
         };
-        // Where nobody runs, nothing is written.
         let run = Run {
             packs: self.group.packs() as u32,
             ..Run::FIRST
         };
-        // SAFETY: the operands are asked of the caller; there is a set of all points for each way, and a number of steps for each point of whole packs; planes, the
-        // host's too, reach as far (`Memory::begin`).
+        // SAFETY: the operands are asked of the caller; there is a set of all points for each way, and a number of steps for each, up to a multiple of `REACH` (`Exchange`);
+        // planes, the host's too, reach as far (`Memory::at_once`). Nobody waits inside, and those behind have what they keep.
         unsafe {
             kernel(
                 refs,

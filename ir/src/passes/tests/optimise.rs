@@ -111,7 +111,7 @@ fn products_of_neighbouring_cells_are_sums() {
 #[test]
 fn sums_at_neighbouring_cells_are_sums_of_one() {
     let out = one(
-        "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32) ^0 {
+        "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32, i32) ^0 {
            %2: i32 = const 5
            %3: i32 = iadd %0, %2
            %4: i32 = iadd %1, %3
@@ -121,7 +121,8 @@ fn sums_at_neighbouring_cells_are_sums_of_one() {
            %8: i32 = iadd %7, %1
            %9: i32 = iadd %8, %0
            %10: i32 = iadd %8, %3
-           return %4, %5, %6, %9, %10
+           %11: i32 = iadd %2, %8
+           return %4, %5, %6, %9, %10, %11
          }",
         |f| {
             dedupe(f);
@@ -131,7 +132,7 @@ fn sums_at_neighbouring_cells_are_sums_of_one() {
     // The first one stands before what it could be a sum of.
     assert_text(
         &out,
-        "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32) ^0 {
+        "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32, i32) ^0 {
            %2: i32 = const 5
            %3: i32 = iadd %0, %2
            %4: i32 = iadd %1, %3
@@ -141,7 +142,8 @@ fn sums_at_neighbouring_cells_are_sums_of_one() {
            %8: i32 = iadd %5, %7
            %9: i32 = const -2
            %10: i32 = iadd %5, %9
-           return %4, %5, %6, %8, %10
+           %11: i32 = iadd %1, %9
+           return %4, %5, %6, %8, %10, %11
          }",
     );
 }

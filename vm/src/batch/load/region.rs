@@ -1,7 +1,7 @@
 //! Regions: loops all of whose blocks are rows and jumps, for a native backend.
 //!
 //! Points leave a region for later steps alone, and its code runs while nobody waits inside. So whoever waits is behind it, as while its steps run, and what
-//! those keep is what was found for each block.
+//! those keep is what was found for the last one.
 
 use super::super::step::{Act, Place, RegionInfo, Step};
 use super::Loader;
@@ -181,16 +181,13 @@ impl Loader<'_> {
         let behind = behind.unwrap_or(self.out.steps.len() as u32);
         // Between two turns each block is run once at most.
         let turn = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
-        let block_of = |step: u32| starts.partition_point(|&start| start <= step) - 1;
-        let read_behind = exits.iter().map(|&exit| {
-            let live = blocks.live_in(block_of(exit));
-            self.named(&words, live)
-        });
+        // Whoever leaves goes to a later block, as those who wait do.
+        let kept = self.named(&words, blocks.kept(*range.end()));
         let region = Region {
-            exits: read_behind.collect(),
-            kept: self.named(&words, blocks.kept(*range.end())),
             words: words.homes,
             blocks: made,
+            exits: exits.len() as u32,
+            kept,
         };
         exits.extend(&starts[range]);
         self.out.regions.push(RegionInfo {
