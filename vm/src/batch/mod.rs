@@ -40,6 +40,7 @@ use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
 use quads::QUAD;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use source::Source;
@@ -385,11 +386,15 @@ impl BatchMachine {
             to[..points].fill(0);
             return;
         }
-        if !is_float || stride != 1 {
-            for point in 0..points {
+        let by_points = |to: &mut [u32], points: Range<usize>| {
+            // Single words are compared as floats: exceptions that a host has not masked would end it.
+            let _mode = FloatMode::enter();
+            for point in points {
                 to[point * stride] = self.output(scalar, part, point);
             }
-            return;
+        };
+        if !is_float || stride != 1 {
+            return by_points(to, 0..points);
         }
         let from = Ref {
             at: self.chunk.memory.slot((3 * scalar + part) as u32),
@@ -414,8 +419,8 @@ impl BatchMachine {
         };
         // SAFETY: plane and slice have these packs; the level is available.
         unsafe { full(refs.as_ptr(), &[run]) };
-        for (point, to) in to.iter_mut().enumerate().take(points).skip(whole * lanes) {
-            *to = self.output(scalar, part, point);
+        if whole * lanes < points {
+            by_points(to, whole * lanes..points);
         }
     }
 
