@@ -231,6 +231,8 @@ mod tests {
     use super::*;
     use crate::a64::A64;
     use crate::trial::Trial;
+    use crate::trial::region::code_with_arms;
+    use crate::x64::X64;
 
     #[test]
     fn frames_are_only_so_long() {
@@ -242,5 +244,21 @@ mod tests {
         let most = MAX_FRAME / A64::VECTOR;
         assert!(is_made(most));
         assert!(!is_made(most + 1));
+    }
+
+    #[test]
+    fn loops_of_many_ways_run_in_fewer_groups() {
+        let frame = |arms| {
+            let code = code_with_arms::<X64>(arms);
+            code.kernels[0].map(|kernel| kernel.frame as i32)
+        };
+        // Each arm is two ways.
+        let bytes = 2 * X64::TURN_GROUP as i32 * X64::VECTOR;
+        let fit = |groups: i32| (MAX_FRAME / (groups * bytes)) as u32 - 8;
+        let two = frame(fit(2)).expect("two groups fit");
+        let one = frame(fit(2) + 16).expect("one group fits");
+        assert!(one < two && two <= MAX_FRAME, "{one} {two}");
+        assert!(frame(fit(1)).is_some());
+        assert_eq!(frame(fit(1) + 16), None);
     }
 }

@@ -157,6 +157,36 @@ fn region(more: usize) -> Region {
     }
 }
 
+/// A loop with so many arms, which are not short.
+fn with_arms(arms: u32) -> Region {
+    let (turn, own, one) = (plain(TURN), plain(OWN), plain(ONE));
+    let arm = vec![row(Op::Add, own, &[own, one]); 5];
+    let mut blocks = Vec::new();
+    for number in 0..arms {
+        let [into, over] = [1, 2].map(|behind| Way::Block(2 * number + behind));
+        blocks.push(block(Vec::new(), 0, if_less(TURN, FEW, into, over)));
+        blocks.push(block(arm.clone(), 0, End::Jump(over)));
+    }
+    let next = row(Op::Add, turn, &[turn, one]);
+    let again = Way::Block(2 * arms + 1);
+    blocks.push(block(
+        vec![next],
+        0,
+        if_less(TURN, MANY, again, Way::Exit(0)),
+    ));
+    blocks.push(block(Vec::new(), 0, End::Loop(0)));
+    Region {
+        blocks,
+        ..region(0)
+    }
+}
+
+/// The code of a loop with so many arms.
+pub(crate) fn code_with_arms<M: Machine>(arms: u32) -> Compiled {
+    let unit = Unit::Region(with_arms(arms));
+    compile::<M>(&[unit], M::REGISTERS, false).expect("it is short")
+}
+
 impl Loop {
     /// The loop at random points, with so many words more.
     pub(crate) fn new(more: usize) -> Loop {
