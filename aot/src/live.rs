@@ -3,14 +3,14 @@
 use crate::compute::words;
 use adumbra_vm::native::{Block, End, Home, Region, Way};
 
-/// Words, a bit each.
+/// WordSet, a bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Words(Vec<u64>);
+pub(crate) struct WordSet(Vec<u64>);
 
-impl Words {
+impl WordSet {
     /// Those of a list, of so many.
-    pub(crate) fn of(list: &[u32], count: usize) -> Words {
-        let mut words = Words(vec![0; count.div_ceil(64)]);
+    pub(crate) fn of(list: &[u32], count: usize) -> WordSet {
+        let mut words = WordSet(vec![0; count.div_ceil(64)]);
         list.iter().for_each(|&word| words.set(word, true));
         words
     }
@@ -25,7 +25,7 @@ impl Words {
         *of = if is { *of | bit } else { *of & !bit };
     }
 
-    pub(crate) fn unite(&mut self, others: &Words) {
+    pub(crate) fn unite(&mut self, others: &WordSet) {
         for (own, other) in self.0.iter_mut().zip(&others.0) {
             *own |= other;
         }
@@ -35,17 +35,17 @@ impl Words {
 /// The words of planes that are read on each way.
 pub(crate) struct Live {
     /// Behind the region.
-    kept: Words,
+    kept: WordSet,
     /// From the beginning of each block on.
-    blocks: Vec<Words>,
+    blocks: Vec<WordSet>,
 }
 
 impl Live {
     pub(crate) fn of(region: &Region) -> Live {
         let count = region.words.len();
-        let none = vec![Words::of(&[], count); region.blocks.len()];
+        let none = vec![WordSet::of(&[], count); region.blocks.len()];
         let mut live = Live {
-            kept: Words::of(&region.kept, count),
+            kept: WordSet::of(&region.kept, count),
             blocks: none.clone(),
         };
         let mut behind = none;
@@ -54,7 +54,7 @@ impl Live {
         while changes {
             changes = false;
             for (number, block) in region.blocks.iter().enumerate().rev() {
-                let mut read = Words::of(&[], count);
+                let mut read = WordSet::of(&[], count);
                 block.end.ways().for_each(|way| read.unite(live.on(way)));
                 // With the same behind it the same is read from its beginning on.
                 if behind[number] == read && !is_first {
@@ -71,7 +71,7 @@ impl Live {
     }
 
     /// The words that are read on a way.
-    pub(crate) fn on(&self, way: Way) -> &Words {
+    pub(crate) fn on(&self, way: Way) -> &WordSet {
         match way {
             Way::Exit(_) => &self.kept,
             Way::Block(block) => &self.blocks[block as usize],
@@ -85,7 +85,7 @@ impl Live {
 }
 
 /// Of the words that are read behind a block, makes those that are read from its beginning on.
-fn before(region: &Region, block: &Block, read: &mut Words) {
+fn before(region: &Region, block: &Block, read: &mut WordSet) {
     let mut reads = |word: u32, is: bool| {
         if let Home::Plane = region.words[word as usize] {
             read.set(word, is);

@@ -6,7 +6,7 @@
 
 use crate::compute::{Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id};
-use crate::live::{Live, Words};
+use crate::live::{Live, WordSet};
 use crate::template::Templates;
 use adumbra_vm::native::{Block, Branch, End, Region, Way};
 use std::ops::Range;
@@ -102,11 +102,11 @@ struct Tracer<'r> {
     writer: Writer<'r>,
     live: &'r Live,
     /// The words that those keep who wait behind the trace.
-    kept: Words,
+    kept: WordSet,
 }
 
-/// A word that a block writes.
-struct Written {
+/// What a block does to a word that it writes.
+struct Change {
     word: u32,
     /// What it holds before the block, if anybody asked.
     before: Option<Id>,
@@ -131,18 +131,18 @@ impl Tracer<'_> {
             self.writer.begin(block.position);
             let pending = blocks.clone().zip(&before).skip(index + 1);
             let pending = pending.filter_map(|(block, crowd)| crowd.and(Some(block)));
-            let written = self.written(block, pending);
+            let changes = self.changes(block, pending);
             let writer = &mut self.writer;
             for row in &block.rows {
                 writer.row(row, templates);
             }
             writer.begin(block.position);
             let ways = ways(writer, block, mask, templates);
-            for Written {
+            for Change {
                 word,
                 before,
                 is_read,
-            } in written
+            } in changes
             {
                 if !is_read {
                     writer.now[word as usize] = before;
@@ -195,11 +195,11 @@ impl Tracer<'_> {
     }
 
     /// The words that a block writes, while others of the trace wait before these blocks.
-    fn written(
+    fn changes(
         &mut self,
         block: &Block,
         pending: impl Iterator<Item = u32> + Clone,
-    ) -> Vec<Written> {
+    ) -> Vec<Change> {
         let results = block.rows.iter().flat_map(|row| words(&row.result));
         let mut written: Vec<u32> = results.collect();
         written.sort_unstable();
@@ -216,7 +216,7 @@ impl Tracer<'_> {
                 (true, false) => None,
                 (false, _) => writer.now[word as usize],
             };
-            Written {
+            Change {
                 word,
                 before,
                 is_read,
