@@ -26,7 +26,7 @@ mod source;
 mod step;
 mod waiting;
 
-use crate::bytecode::{Bytecode, Opcode};
+use crate::bytecode::Bytecode;
 use crate::leaving;
 use crate::native::{self, Translator, Unit};
 use crate::point::{FloatMode, Outcome, Parked};
@@ -53,10 +53,6 @@ pub const MAX_WIDTH: usize = 1024;
 
 /// The fewest points that a chunk has for the sake of the cache.
 const MIN_WIDTH: usize = 64;
-
-/// Bytes that the planes of a chunk of [`MAX_WIDTH`] may take, which it has then if its points go one way and rows are interpreted: one dispatch serves twice the points. Points
-/// that part wait for one another, and code has its own means against dispatch: neither gains.
-const WIDE_BYTES: usize = 1 << 16;
 
 /// Bytes that the planes of a chunk of the default width may take: half of the second cache of common processors.
 const CACHE_BYTES: usize = 1 << 19;
@@ -106,12 +102,7 @@ impl BatchMachine {
         let loaded = load(&program, level, &uniform, native.is_some());
         let slots = program.slots as usize;
         let planes = slots + 1 + SCRATCH as usize + loaded.hosts.len();
-        let in_turns = |opcode: Opcode| matches!(opcode, Opcode::Loop | Opcode::Call);
-        let is_straight = !program.code.iter().any(|code| in_turns(code.opcode));
-        let may_be_wide = is_straight && native.is_none();
-        let wanted = options
-            .width
-            .unwrap_or_else(|| width_for(planes, may_be_wide));
+        let wanted = options.width.unwrap_or_else(|| width_for(planes));
         assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
         let bytes = |planes: usize, width: usize| planes * plane_words(width) * size_of::<u32>();
         let least = if program.quad.is_some() { QUAD } else { 1 };
@@ -439,11 +430,8 @@ pub fn units(program: &Bytecode, uniform: &[bool]) -> Vec<Unit> {
 }
 
 /// How many points a chunk has whose program has so many planes.
-fn width_for(planes: usize, may_be_wide: bool) -> usize {
+fn width_for(planes: usize) -> usize {
     let bytes = |width: usize| planes * plane_words(width) * size_of::<u32>();
-    if may_be_wide && bytes(MAX_WIDTH) <= WIDE_BYTES {
-        return MAX_WIDTH;
-    }
     let mut width = DEFAULT_WIDTH;
     while width > MIN_WIDTH && bytes(width) > CACHE_BYTES {
         width /= 2;
