@@ -225,43 +225,6 @@ fn two_thousand_operations_take_less_than_a_megabyte() {
 }
 
 #[test]
-fn chunks_are_wide_where_points_stay_together() {
-    let width = |text: &str, tier| {
-        let setup = BatchSetup {
-            tier,
-            ..BatchSetup::default()
-        };
-        let instance = Instance::new(&program(text));
-        BatchEvaluator::with(&instance, &setup).unwrap().width()
-    };
-    let straight = "shader s(out int o) { o = global_value<n> * 3 + 1; }";
-    // Whose turns are known is straight.
-    let counted =
-        "shader s(out int o) { for (int i = 0; i < 4; ++i) o += global_value<n> / (i + 2); }";
-    let looping = "shader s(out int o) { for (int i = 0; i < global_value<n>; ++i) o += i; }";
-    let calling = "int f(int n) { if (n > 0) return f(n - 1); return n; }
-                   shader s(out int o) { o = f(global_value<n>); }";
-    let mut planes = String::from("shader s(out int o) { int n = global_value<n>;\n");
-    for i in 0..20 {
-        writeln!(planes, "int v{i} = n / ({i} + 2);").unwrap();
-    }
-    let sum: Vec<String> = (0..20).rev().map(|i| format!("v{i} * v{i}")).collect();
-    writeln!(planes, "o = {}; }}", sum.join(" + ")).unwrap();
-    for (text, points) in [
-        (straight, 1024),
-        (counted, 1024),
-        (looping, 512),
-        (calling, 512),
-        (&planes, 512),
-    ] {
-        assert_eq!(width(text, Tier::Interpreter), points, "{text}");
-    }
-    if Tier::Native.is_available() {
-        assert_eq!(width(straight, Tier::Native), 512);
-    }
-}
-
-#[test]
 fn programs_with_large_arrays_have_small_chunks() {
     let text = |n: u32| {
         format!(
