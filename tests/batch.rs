@@ -5,7 +5,7 @@
 use adumbra::{
     BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Derivatives, Evaluator, FaultKind, Globals,
     GlobalsLayout, Instance, Limits, NoTextures, Options, Outcome, Part, Program, Quad,
-    SIMD_VARIABLE, SimdLevel, Sources, Tier, Type,
+    SIMD_VARIABLE, SimdLevel, Sources, Type,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;
