@@ -123,6 +123,7 @@ impl Emitter<'_, '_, '_> {
         if self.reachable {
             self.lowering.out.code.push(Instruction::new(opcode, words));
         }
+        self.work.registers.pass();
     }
 
     /// Emits what can fault, or stop the point.
