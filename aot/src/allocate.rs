@@ -207,7 +207,6 @@ impl Finder {
         let pieces = self.pieces(graph);
         let mut ends = pieces.iter().copied();
         self.piece_end = 0;
-        self.places.pieces.clone_from(&pieces);
         let mut end = self.uses.read.len();
         for (id, &node) in (0..).zip(&graph.nodes) {
             if id == self.piece_end {
@@ -253,6 +252,7 @@ impl Finder {
                 stores = later;
             }
         }
+        self.places.pieces = pieces;
         std::mem::take(&mut self.places)
     }
 

@@ -68,6 +68,8 @@ pub struct BatchMachine {
     /// Whether the slots have planes; else only outputs have, and every point runs alone.
     in_planes: bool,
     chunk: Chunk,
+    /// Points up to a multiple of which planes are read.
+    at_once: usize,
     /// What each scalar of the outputs is.
     output_types: Box<[Scalar]>,
     /// How values and shadows leave.
@@ -125,6 +127,7 @@ impl BatchMachine {
             width = fitting(outputs);
             Memory::new(&program, Loaded::default(), None, width, outputs)
         };
+        let at_once = memory.at_once(level);
         let chunk = Chunk::new(
             &program,
             limits,
@@ -138,6 +141,7 @@ impl BatchMachine {
             entry,
             in_planes,
             chunk,
+            at_once,
             output_types: program.interface.output_scalars().into_boxed_slice(),
             leaving: [
                 find_copy(Copying::FloatLeaving, level, shape),
@@ -240,7 +244,7 @@ impl BatchMachine {
             first,
         };
         if self.in_planes {
-            let whole = points.is_multiple_of(chunk.memory.at_once(self.level));
+            let whole = points.is_multiple_of(self.at_once);
             // SAFETY: it was checked that the sources reach so far, and the points are no more than the width; the level is available.
             unsafe {
                 chunk.memory.begin(inputs, globals, first, points, whole);

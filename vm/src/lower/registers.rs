@@ -33,7 +33,7 @@ impl Registers {
         self.now = 0;
     }
 
-    /// An instruction was written.
+    /// An instruction stands there, or would if control came there.
     pub(crate) fn pass(&mut self) {
         self.now = self.now.saturating_add(1);
     }

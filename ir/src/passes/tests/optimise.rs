@@ -10,6 +10,12 @@ pub(super) fn one(functions: &str, pass: impl FnOnce(&mut Function)) -> Module {
     verified(module)
 }
 
+/// What is computed once, without what nobody reads any more.
+fn shared(function: &mut Function) {
+    dedupe(function);
+    prune(function);
+}
+
 #[test]
 fn what_is_computed_twice_is_computed_once() {
     let out = one(
@@ -30,10 +36,7 @@ fn what_is_computed_twice_is_computed_once() {
            %11: f32 = add %9, %10
            return %4, %11
          }",
-        |f| {
-            dedupe(f);
-            prune(f);
-        },
+        shared,
     );
     // A cosine in one arm does not serve the other, nor what follows.
     assert_text(
@@ -76,10 +79,7 @@ fn products_of_neighbouring_cells_are_sums() {
            %14: i32 = imul %5, %13
            return %4, %7, %10, %12, %14
          }",
-        |f| {
-            dedupe(f);
-            prune(f);
-        },
+        shared,
     );
     // 1000 · 4000000000 wraps. What was not multiplied by the same number, of the same type, stays a product.
     let more = 4_000_000_000_u32.wrapping_mul(1000);
@@ -124,10 +124,7 @@ fn sums_at_neighbouring_cells_are_sums_of_one() {
            %11: i32 = iadd %2, %8
            return %4, %5, %6, %9, %10, %11
          }",
-        |f| {
-            dedupe(f);
-            prune(f);
-        },
+        shared,
     );
     // The first one stands before what it could be a sum of.
     assert_text(
@@ -159,10 +156,7 @@ fn what_is_left_of_a_floor_is_fract() {
            %6: f32 = sub %2, %0
            return %3, %4, %5, %6
          }",
-        |f| {
-            dedupe(f);
-            prune(f);
-        },
+        shared,
     );
     assert_text(
         &out,
