@@ -4,8 +4,12 @@ use cpu_time::ThreadTime;
 use std::fmt;
 use std::time::Duration;
 
-/// How many timed rounds each contender gets unless one asks for others, after one that warms up.
+/// How many rounds each contender gets unless one asks for others.
 pub const ROUNDS: usize = 15;
+
+/// How long a contender works before it is timed. Processors give wide vectors their full speed only after a while: behind some ten
+/// milliseconds of scalar code, a Zen 5 takes up to half as long again for vectors, and it is one to three milliseconds until it does not.
+const WARM_UP: Duration = Duration::from_millis(3);
 
 /// What was measured of one contender, in nanoseconds per unit of work.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +54,8 @@ impl fmt::Debug for Contender<'_> {
     }
 }
 
-/// Runs every contender in every round, in turn, so that a change of the machine's speed meets all of them.
+/// Runs every contender in every round, in turn, so that a change of the machine's speed meets all of them; each is warm when it is timed,
+/// whoever was before it.
 /// `units` is how many units of work (points, compilations) one run does.
 ///
 /// ```
@@ -73,14 +78,15 @@ pub fn race(
 ) -> Vec<(String, Sample)> {
     assert!(rounds > 0, "something is measured");
     let mut times: Vec<Vec<Duration>> = vec![Vec::with_capacity(rounds); contenders.len()];
-    for round in 0..=rounds {
+    for _ in 0..rounds {
         for (contender, times) in contenders.iter_mut().zip(&mut times) {
             let start = ThreadTime::now();
-            (contender.run)();
-            let elapsed = start.elapsed();
-            if round > 0 {
-                times.push(elapsed);
+            while start.elapsed() < WARM_UP {
+                (contender.run)();
             }
+            let start = ThreadTime::now();
+            (contender.run)();
+            times.push(start.elapsed());
         }
     }
     contenders

@@ -32,7 +32,7 @@ pub use programs::{Pixel, Workload, compiler, grid, planes, planes_out, program,
 pub use report::{Goal, Report};
 
 /// Measures our engines on every benchmark program, the compilers to bytecode and to machine code, and the five shaders of the post's cost table. `rounds` is how often each thing
-/// is timed after it was once warmed up: the least of them counts.
+/// is timed, warm each time: the least of them counts.
 pub fn engines(rounds: usize, report: &mut Report) {
     engines::run(rounds, report);
     compile::run(rounds, report);
