@@ -132,6 +132,15 @@ fn registry() -> ClosureRegistry {
 }
 
 #[test]
+fn a_closure_that_the_host_lacks_is_named_once() {
+    let compiler = compiler().with_closures(registry());
+    let text = "shader s(out closure c) { c = make_closure<hair>() + make_closure<hair>(); }";
+    let found = compiler.compile(&sources(text)).unwrap_err().diagnostics;
+    let labels: Vec<usize> = found.iter().map(|d| d.labels.len()).collect();
+    assert_eq!(labels, [1], "{found:?}");
+}
+
+#[test]
 fn shaders_are_held_to_the_registry() {
     let compiler = compiler().with_closures(registry());
     let refused = |body: &str| {

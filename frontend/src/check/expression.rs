@@ -13,6 +13,9 @@ impl<'a> Checker<'a, '_> {
     /// The meaning of an expression.
     pub(super) fn expr(&mut self, syntax: &ast::Expr<'a>) -> Expr<'a> {
         let span = syntax.span;
+        if self.has_enough() {
+            return Expr::error(span);
+        }
         match syntax.kind {
             ast::ExprKind::Float(value) => Expr::constant(TypeId::FLOAT, value.to_bits(), span),
             ast::ExprKind::Int(value) => Expr::constant(TypeId::INT, value as u32, span),

@@ -31,7 +31,7 @@ mod warning;
 
 use crate::ast;
 use crate::interner::{Interner, Symbol};
-use crate::limits::MAX_DIAGNOSTICS;
+use crate::limits::{MAX_DIAGNOSTICS, MAX_SENTENCE};
 use adumbra_ir::module::Message;
 use adumbra_ir::{Code, Diagnostic, FileId};
 use bumpalo::Bump;
@@ -63,7 +63,7 @@ pub struct Request<'a, 'c> {
 pub struct Checked<'a> {
     /// The program; only to be lowered if no finding is an error.
     pub program: Program<'a>,
-    /// Errors in the order of the texts, the first [`MAX_DIAGNOSTICS`] of them; warnings, as many, only where there is no error.
+    /// Errors in the order of the texts, at most [`MAX_DIAGNOSTICS`] and one that says that there are more; warnings, as many, only where there is no error.
     pub diagnostics: Vec<Diagnostic>,
     /// The entry made for [`Request::entry`], a shader without inputs, and what its outputs are.
     pub entry: Option<(FunctionId, Vec<Given>)>,
@@ -84,6 +84,19 @@ pub fn check<'a>(
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
     checker.finish(entry)
+}
+
+/// A finding whose sentences are no longer than [`MAX_SENTENCE`].
+fn bounded(mut finding: Diagnostic) -> Diagnostic {
+    let own = [&mut finding.message, &mut finding.label];
+    let others = finding.labels.iter_mut().map(|label| &mut label.message);
+    for sentence in own.into_iter().chain(&mut finding.help).chain(others) {
+        if sentence.len() > MAX_SENTENCE {
+            sentence.truncate(sentence.floor_char_boundary(MAX_SENTENCE - '…'.len_utf8()));
+            sentence.push('…');
+        }
+    }
+    finding
 }
 
 /// Stands for the function whose body is being checked while none is.
@@ -196,8 +209,8 @@ struct Checker<'a, 'c> {
     closure_numbers: HashMap<Shape, u32>,
     globals: Vec<(Symbol, TypeId)>,
     diagnostics: Vec<Diagnostic>,
-    /// What functions lack, and the number of the finding that says so.
-    lacking: HashMap<(Code, FunctionId, Symbol), usize>,
+    /// What functions lack, and the number of the finding that says so. What stands outside of functions lacks it file by file.
+    lacking: HashMap<(Code, FunctionId, FileId, Symbol), usize>,
     warnings: Vec<Diagnostic>,
     /// The function whose body is being checked.
     current: FunctionId,
@@ -289,8 +302,15 @@ impl<'a, 'c> Checker<'a, 'c> {
         &self.functions[id.0 as usize]
     }
 
+    /// Whether more was found than is reported: then nothing more is sought.
+    fn has_enough(&self) -> bool {
+        self.diagnostics.len() > MAX_DIAGNOSTICS
+    }
+
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        if !self.has_enough() {
+            self.diagnostics.push(bounded(diagnostic));
+        }
     }
 
     fn text(&self, symbol: Symbol) -> &str {

@@ -1,7 +1,7 @@
 //! Unknown names, with the known one that was probably meant.
 //!
 //! Candidates are all names visible at the place. The work is bounded: once there are more than [`MAX_ASKED`] findings, none is sought. What a function lacks is said once, with the places
-//! where it is wanted again.
+//! where it is wanted again; so is what a file lacks outside of functions.
 
 use super::Checker;
 use super::builtin;
@@ -106,7 +106,8 @@ impl<'a> Checker<'a, '_> {
     /// Whether it was said that this function lacks a name; then that finding tells of the place too. Else it is about to be said.
     fn is_known_to_lack(&mut self, code: Code, symbol: Symbol, span: Span) -> bool {
         let next = self.diagnostics.len();
-        let number = *(self.lacking.entry((code, self.current, symbol))).or_insert(next);
+        let who = (code, self.current, span.file, symbol);
+        let number = *self.lacking.entry(who).or_insert(next);
         let Some(said) = self.diagnostics.get_mut(number) else {
             return false;
         };
@@ -158,7 +159,7 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn unknown_function(&mut self, name: ast::Name, given: usize) {
         let text = self.text(name.symbol).to_owned();
         if let Some(help) = foreign_type(&text) {
-            self.unsupported_type(&text, help, name.span);
+            self.unsupported_type(name.symbol, help, name.span);
             return;
         }
         if self.is_known_to_lack(Code::UnknownFunction, name.symbol, name.span) {
@@ -188,22 +189,22 @@ impl<'a> Checker<'a, '_> {
         );
     }
 
-    fn unsupported_type(&mut self, text: &str, help: &str, span: Span) {
+    fn unsupported_type(&mut self, symbol: Symbol, help: &str, span: Span) {
+        if self.is_known_to_lack(Code::UnsupportedType, symbol, span) {
+            return;
+        }
+        let message = format!("there is no type `{}`", self.text(symbol));
         self.report(
-            Diagnostic::new(
-                Code::UnsupportedType,
-                span,
-                format!("there is no type `{text}`"),
-            )
-            .here("not a type of the language")
-            .help(help),
+            Diagnostic::new(Code::UnsupportedType, span, message)
+                .here("not a type of the language")
+                .help(help),
         );
     }
 
     pub(super) fn unknown_type(&mut self, symbol: Symbol, span: Span) -> TypeId {
         let text = self.text(symbol).to_owned();
         if let Some(help) = foreign_type(&text).or_else(|| words::opener(&text)) {
-            self.unsupported_type(&text, help, span);
+            self.unsupported_type(symbol, help, span);
             return TypeId::ERROR;
         }
         if self.is_known_to_lack(Code::UnknownType, symbol, span) {
@@ -322,6 +323,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     pub(super) fn unknown_closure(&mut self, name: ast::Name) {
+        if self.is_known_to_lack(Code::UnknownClosure, name.symbol, name.span) {
+            return;
+        }
         let text = self.text(name.symbol).to_owned();
         let known = self.registry.iter().flatten();
         let mut known: Vec<&str> = known.map(|(&name, _)| self.text(name)).collect();

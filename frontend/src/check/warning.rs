@@ -12,7 +12,7 @@ use adumbra_ir::{Code, Diagnostic, Direction, Span};
 impl<'a> Checker<'a, '_> {
     fn warn(&mut self, warning: Diagnostic) {
         if !self.is_library && self.warnings.len() < MAX_DIAGNOSTICS {
-            self.warnings.push(warning);
+            self.warnings.push(super::bounded(warning));
         }
     }
 

@@ -260,6 +260,29 @@ fn what_a_function_lacks_is_said_once() {
 }
 
 #[test]
+fn of_whatever_kind_it_is_said_once() {
+    let uses = [
+        (Code::UnknownName, "o = q;"),
+        (Code::UnknownFunction, "half_off(1);"),
+        (Code::UnknownType, "{ nope z; }"),
+        (Code::UnsupportedType, "{ half z; }"),
+        (Code::UnsupportedType, "o = half(1);"),
+        (Code::UnknownGlobal, "o = global_value<none>;"),
+        (Code::UnknownTexture, "v = texture2d_sample<none>(0, 0);"),
+    ];
+    for (code, wrong) in uses {
+        let diagnostics = compile(&in_shader(&wrong.repeat(MAX_REPEATS + 2))).unwrap_err();
+        let found: Vec<_> = (diagnostics.iter())
+            .map(|d| (d.code, d.labels.len()))
+            .collect();
+        assert_eq!(found, [(code, MAX_REPEATS)], "{wrong}");
+    }
+    // Outside of functions, for each file.
+    let text = "const float a = zz; const float b = zz; float f(float x = zz) { return zz; }";
+    assert_eq!(codes(text), [Code::UnknownName, Code::UnknownName]);
+}
+
+#[test]
 fn findings_have_labels_and_help() {
     let statements = [
         "o = q;",

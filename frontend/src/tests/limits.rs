@@ -163,6 +163,25 @@ fn many_errors_are_cut_short() {
 }
 
 #[test]
+fn findings_have_sentences_of_bounded_length() {
+    let long = "n".repeat(MAX_SENTENCE);
+    let member = "o = t.q; ".repeat(100_000);
+    let text = format!(
+        "struct {long} {{ float a; }}; shader s(out float o) {{ {long} t; o = t; g(t); {member} }} float g({long} a, float b) {{ return b; }}"
+    );
+    let found = compile(&text).unwrap_err();
+    assert_eq!(found.len(), MAX_DIAGNOSTICS + 1);
+    let sentences = |d: &Diagnostic| {
+        let own = [d.message.len(), d.label.len()];
+        let help = d.help.iter().map(String::len);
+        own.into_iter().chain(help).max()
+    };
+    let longest = found.iter().filter_map(sentences).max();
+    assert_eq!(longest, Some(MAX_SENTENCE));
+    assert!(found[0].message.ends_with('…'), "{}", found[0].message);
+}
+
+#[test]
 fn calls_that_fan_out_are_lowered_once_each() {
     let level = |i: usize| {
         format!(

@@ -11,6 +11,7 @@
 use super::alias::{Aliases, hand_on_name};
 use super::fold::constant;
 use crate::module::*;
+use std::collections::HashMap;
 
 /// The most instructions that a loop becomes.
 pub const MAX_UNROLLED: usize = 1 << 10;
@@ -163,30 +164,23 @@ impl Unroller<'_> {
     /// Finds the values in a loop's own region by which it is decided whether it ends: nothing else need be known.
     fn find_deciding(&mut self, body: RegionId, exits: &[Exit]) {
         let Region { params, insts } = self.function.region(body);
-        let decides = &mut self.decides;
-        for exit in exits {
-            decides[self.aliases.find(insts[exit.at].args[0]).index()] = true;
-        }
         let carried = &insts.last().expect("it continues").args;
-        // Once more for each parameter that only another one needs.
-        for _ in 0..=params.len() {
-            for inst in insts.iter().rev() {
-                if let InstKind::Op(_) = inst.kind
-                    && decides[inst.results.first.index()]
-                {
-                    for &arg in &inst.args {
-                        decides[self.aliases.find(arg).index()] = true;
-                    }
-                }
+        // What each value is made of, until it was looked at.
+        let mut made = HashMap::with_capacity(params.len() + insts.len());
+        for (&param, arg) in params.iter().zip(carried) {
+            made.insert(param, std::slice::from_ref(arg));
+        }
+        for inst in insts {
+            if let InstKind::Op(_) = inst.kind {
+                made.insert(inst.results.first, &inst.args[..]);
             }
-            let mut any = false;
-            for (param, &arg) in params.iter().zip(carried) {
-                let arg = self.aliases.find(arg).index();
-                any |= decides[param.index()] && !std::mem::replace(&mut decides[arg], true);
-            }
-            if !any {
-                break;
-            }
+        }
+        let conditions = exits.iter().map(|exit| insts[exit.at].args[0]);
+        let mut open: Vec<ValueId> = conditions.collect();
+        while let Some(value) = open.pop() {
+            let value = self.aliases.find(value);
+            self.decides[value.index()] = true;
+            open.extend(made.remove(&value).into_iter().flatten());
         }
     }
 
