@@ -101,22 +101,25 @@ impl BatchMachine {
         let mut uniform = options.uniform.clone();
         uniform.resize(program.interface.global_words(), false);
         let native = options.native.as_ref().filter(|_| native::serves(level));
-        let loaded = load(&program, level, &uniform, native.is_some());
+        // What is not to be run is not loaded: that takes memory by the slot.
+        let loaded = match may_have_planes(&program) {
+            true => load(&program, level, &uniform, native.is_some()),
+            false => Loaded::default(),
+        };
         let slots = program.slots as usize;
-        let planes = slots + 1 + SCRATCH as usize + loaded.hosts.len();
+        let planes = least_planes(&program) + loaded.hosts.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
         assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
-        let bytes = |planes: usize, width: usize| planes * plane_words(width) * size_of::<u32>();
-        let least = if program.quad.is_some() { QUAD } else { 1 };
+        let least = least_width(&program);
         let fitting = |planes: usize| {
             let mut width = wanted;
-            while width > least && bytes(planes, width) > MAX_PLANE_BYTES {
+            while width > least && plane_bytes(planes, width) > MAX_PLANE_BYTES {
                 width /= 2;
             }
             width.next_multiple_of(least)
         };
         let mut width = fitting(planes);
-        let in_planes = bytes(planes, width) <= MAX_PLANE_BYTES;
+        let in_planes = plane_bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
         let (entry, depth, places) = (loaded.entry as usize, loaded.depth, loaded.places_to_wait());
         let memory = if in_planes {
@@ -425,19 +428,41 @@ impl BatchMachine {
     }
 }
 
-/// What a native backend is given of a program, for any processor. `uniform` is as in [`BatchOptions`].
+/// What a native backend is given of a program, for any processor: nothing if its slots are too many for planes. `uniform` is as in [`BatchOptions`].
 pub fn units(program: &Bytecode, uniform: &[bool]) -> Vec<Unit> {
+    if !may_have_planes(program) {
+        return Vec::new();
+    }
     let mut uniform = uniform.to_vec();
     uniform.resize(program.interface.global_words(), false);
     // Levels differ in the routines of steps, and in nothing else.
     load(program, Level::Baseline, &uniform, true).units
 }
 
+/// Bytes of so many planes, for so many points.
+fn plane_bytes(planes: usize, width: usize) -> usize {
+    planes * plane_words(width) * size_of::<u32>()
+}
+
+/// The fewest points that a chunk can have.
+fn least_width(program: &Bytecode) -> usize {
+    if program.quad.is_some() { QUAD } else { 1 }
+}
+
+/// Planes that a program has, beside those of globals.
+fn least_planes(program: &Bytecode) -> usize {
+    program.slots as usize + 1 + SCRATCH as usize
+}
+
+/// Whether the slots of a program can have planes; else its points run one by one.
+fn may_have_planes(program: &Bytecode) -> bool {
+    plane_bytes(least_planes(program), least_width(program)) <= MAX_PLANE_BYTES
+}
+
 /// How many points a chunk has whose program has so many planes.
 fn width_for(planes: usize) -> usize {
-    let bytes = |width: usize| planes * plane_words(width) * size_of::<u32>();
     let mut width = DEFAULT_WIDTH;
-    while width > MIN_WIDTH && bytes(width) > CACHE_BYTES {
+    while width > MIN_WIDTH && plane_bytes(planes, width) > CACHE_BYTES {
         width /= 2;
     }
     width
