@@ -177,9 +177,12 @@ int main(int argc, char **argv)
         }
     }
 
-    std::FILE *file = std::fopen(argc > 1 ? argv[1] : "floor.ppm", "wb");
-    if (!file)
+    const char *path = argc > 1 ? argv[1] : "floor.ppm";
+    std::FILE *file = std::fopen(path, "wb");
+    if (!file) {
+        std::perror(path);
         return 1;
+    }
     std::fprintf(file, "P6\n%d %d\n255\n", WIDTH, HEIGHT);
     for (float value : picture)
         std::fputc(int(std::min(std::max(value, 0.0f), 1.0f) * 255.0f + 0.5f), file);

@@ -97,6 +97,8 @@ fn what_cannot_be_made_is_refused_by_name() {
         let ran = aot(more);
         assert_eq!(ran.code, 2, "{more:?}: {ran:?}");
         assert!(ran.stderr.contains(words), "{more:?}: {ran:?}");
+        let object = std::fs::read(&out).unwrap();
+        assert!(object.is_empty(), "{more:?}: no object without its header");
     }
     let unknown = aot(&["--shader", "rippel"]);
     assert_eq!(unknown.code, 1, "{unknown:?}");

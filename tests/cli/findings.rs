@@ -80,6 +80,12 @@ fn bad_usage_is_2_and_bad_input_1() {
         assert_eq!(ran.code, 1, "{args:?} {ran:?}");
         assert!(ran.stderr.contains("Error"), "{ran:?}");
     }
+    let ran = adumbra([&*two]);
+    assert_eq!(ran.code, 2);
+    let mend = format!("to run a shader: `adumbra run {two}`");
+    assert!(ran.stderr.contains(&mend), "{ran:?}");
+    let ran = adumbra(["run", &two, "--steps", "-1"]);
+    assert!(ran.stderr.contains("'-1' for '--steps <N>'"), "{ran:?}");
     let ran = adumbra(["run", &two, "--shader", "b", "--json"]);
     assert_eq!(json_of(&ran)["outputs"]["o"]["value"], 2);
     for args in [["--help"], ["--version"]] {

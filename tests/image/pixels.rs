@@ -191,6 +191,17 @@ fn stopped_pixels_are_marked_and_the_picture_is_written_all_the_same() {
 }
 
 #[test]
+fn pixels_that_are_nan_are_counted() {
+    let text = |c: &str| format!("shader s(out color c) {{ c = color({c}); }}");
+    let root = text("sqrt(global_value<pixel>.x - 3.5)");
+    let (ran, _) = draw("nan.png", &root, "--size 5x2");
+    let told = "6 of 10 pixels are NaN: `--view nan` shows where";
+    assert!(ran.code == 0 && ran.stderr.contains(told), "{ran:?}");
+    let (ran, _) = draw("no_nan.png", &text("global_value<pixel>.x"), "--size 5x2");
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
 fn faults_and_messages_say_which_pixel() {
     let text = "shader s(out float o) { float w[3]; int x = int(global_value<pixel>.x); o = w[x]; if (x == 3) printf(\"x is %d\\n\", x); }";
     let (ran, _) = draw("faults.png", text, "--size 5x2");

@@ -46,11 +46,11 @@ pub fn aot(args: AotArgs) -> Outcome {
         }
     }
     let bytes = file.to_bytes().map_err(Failure::usage)?;
-    files::write(&args.output, &bytes)?;
-    match &args.header {
-        Some(path) => files::write(path, file.header(&name(path)).as_bytes()),
-        None => Ok(()),
+    // The object last: who sees a new one has its header.
+    if let Some(path) = &args.header {
+        files::write(path, file.header(&name(path)).as_bytes())?;
     }
+    files::write(&args.output, &bytes)
 }
 
 /// The name of a file without its folders.

@@ -96,7 +96,7 @@ pub fn text(name: &str, bytes: Vec<u8>) -> Result<String, Findings> {
             Span::new(FileId::MAIN, start, start),
             format!("`{name}` is not a text: byte 0x{byte:02x} at offset {at} is not UTF-8"),
         )
-        .here("the text ends here")
+        .here("what follows is no text")
         .help("save the file as UTF-8; serialised bytecode is for `run`, `info`, `image` and `aot`, and no group");
         Findings {
             sources: Sources::new(name, before),

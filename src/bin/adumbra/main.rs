@@ -27,8 +27,10 @@ mod show;
 
 use args::{Cli, Command};
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use outcome::{Failure, Outcome};
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -37,6 +39,9 @@ fn main() -> ExitCode {
         Err(error) => {
             // Nobody is left to be told when this cannot be written.
             let _ = error.print();
+            if let Some(file) = shader_in_place_of_command(&error) {
+                report::message(&format!("to run a shader: `adumbra run {file}`"));
+            }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
@@ -57,6 +62,15 @@ fn main() -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// What stands where a command should, if it is called like a shader's file.
+fn shader_in_place_of_command(error: &clap::Error) -> Option<&str> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let extension = Path::new(word).extension()?;
+    (extension == "adu" || extension == "adub").then_some(word)
 }
 
 fn execute(cli: Cli) -> Outcome {

@@ -57,11 +57,11 @@ pub struct ImageArgs {
     pub linear: bool,
 
     /// The derivative that is white in PNG; if none is given, one that 99 % of the pixels are within
-    #[arg(long, value_name = "S", value_parser = scale)]
+    #[arg(long, value_name = "S", value_parser = scale, allow_negative_numbers = true)]
     pub scale: Option<f32>,
 
     /// How many threads draw; all that the processor has, if not given
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<u16>,
 
     /// Draw again whenever a file changes, until Ctrl-C; what has errors leaves the last picture as it is

@@ -108,6 +108,9 @@ fn render(
     drawn.said.print(&program, width)?;
     io::stdout().write_all(legend.as_bytes())?;
     drawn.faults.report(&sources, width);
+    if args.view == ViewName::Value {
+        tell_of_nan(&drawn.pixels);
+    }
     if args.compile.stats {
         let stats = drawn.stats.unwrap_or_else(|| program.stats());
         report::stats(&stats, Format::Text);
@@ -127,6 +130,18 @@ fn render(
             ));
             Err(Failure::Reported)
         }
+    }
+}
+
+/// Says how many pixels are NaN, which a picture shows as nothing.
+fn tell_of_nan(pixels: &[[f32; 4]]) {
+    let is_nan = |pixel: &&[f32; 4]| pixel.iter().any(|x| x.is_nan());
+    let count = pixels.iter().filter(is_nan).count();
+    if count > 0 {
+        report::message(&format!(
+            "{count} of {} pixels are NaN: `--view nan` shows where",
+            pixels.len()
+        ));
     }
 }
 
