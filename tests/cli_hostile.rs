@@ -1,8 +1,54 @@
 //! Hostile input to the command: it ends by itself, soon, with 0 or 1, and says something where it fails.
+//!
+//! Every run has a deadline, and on Linux a limit of memory: whoever passes one ends by a signal, which no run may.
 
+#[expect(dead_code, reason = "only other suites run the command without limits")]
 mod command;
 
-use command::{Ran, adumbra, adumbra_with_input, scratch};
+use command::{Ran, scratch};
+use std::process::{Child, Command};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Bytes that a run may have mapped, resident or not: what `docs/claims.md` says of memory. A debug build needs a quarter of it here.
+const SPACE: u64 = 1_000_000_000;
+
+/// When a run is killed. It should take a second; a busy machine and a debug build make more of that, and only a run without end a minute.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The command, within [`SPACE`]. A shell sets the limit, since that is `unsafe` from here.
+fn limited() -> Command {
+    let adumbra = env!("CARGO_BIN_EXE_adumbra");
+    if !cfg!(target_os = "linux") {
+        return Command::new(adumbra);
+    }
+    let script = format!("ulimit -v {} && exec \"$@\"", SPACE / 1024);
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh", adumbra]);
+    command
+}
+
+/// Waits for a child, which is killed at the [`DEADLINE`].
+fn in_time<T>(child: Child, wait: impl FnOnce(Child) -> T) -> T {
+    let id = child.id().to_string();
+    let (_running, ended) = channel::<()>();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("killed after {DEADLINE:?}");
+            let _ = Command::new("kill").args(["-KILL", &id]).status();
+        }
+    });
+    wait(child)
+}
+
+fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> Ran {
+    adumbra_with_input(args, "")
+}
+
+fn adumbra_with_input<'a>(args: impl IntoIterator<Item = &'a str>, input: impl AsRef<[u8]>) -> Ran {
+    let child = command::start(limited().args(args));
+    in_time(child, |child| command::finish(child, input))
+}
 
 /// Ends in order: not by a panic (101), not by a signal (no code at all).
 fn ends_in_order(ran: &Ran) {
@@ -203,21 +249,16 @@ fn what_a_shader_says_never_commands_the_terminal() {
 #[cfg(unix)]
 #[test]
 fn a_closed_output_is_no_panic() {
-    use std::process::{Command, Stdio};
-    let mut child = Command::new(env!("CARGO_BIN_EXE_adumbra"))
-        .args(["repl"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    use std::io::Write;
+    let mut child = command::start(limited().arg("repl"));
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
-    use std::io::Write;
-    // The command may be gone before everything is written.
-    let _ = stdin.write_all("u\n".repeat(10_000).as_bytes());
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
+    let output = in_time(child, |child| {
+        // The command may be gone before everything is written.
+        let _ = stdin.write_all("u\n".repeat(10_000).as_bytes());
+        drop(stdin);
+        child.wait_with_output().unwrap()
+    });
     assert_eq!(
         (output.status.code(), output.stderr.as_slice()),
         (Some(0), &[][..])

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// What a run of the command left behind.
 #[derive(Debug)]
@@ -18,30 +18,38 @@ pub(crate) fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> Ran {
 }
 
 /// Runs `adumbra` with that text on standard input.
-///
-/// # Panics
-/// If the command ends by a signal, or prints what is not text.
 pub(crate) fn adumbra_with_input<'a>(
     args: impl IntoIterator<Item = &'a str>,
     input: impl AsRef<[u8]>,
 ) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_adumbra"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
+    finish(start(command.args(args)), input)
+}
+
+/// Starts a command that is written to and read by pipes.
+pub(crate) fn start(command: &mut Command) -> Child {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let child = piped.stderr(Stdio::piped()).spawn();
+    child.expect("the command starts")
+}
+
+/// Gives a command that text on standard input, and waits until it ends.
+///
+/// # Panics
+/// If the command ends by a signal, or prints what is not text.
+pub(crate) fn finish(mut child: Child, input: impl AsRef<[u8]>) -> Ran {
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
     let input = input.as_ref().to_vec();
     // A command that stops reading early closes the pipe; that is its right.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("the command ends");
     writer.join().expect("the writer does not panic");
+    let stderr = String::from_utf8(output.stderr).expect("standard error is text");
+    let code = output.status.code();
     Ran {
-        code: output.status.code().expect("no signal ended the command"),
+        code: code.unwrap_or_else(|| panic!("{}: {stderr}", output.status)),
         stdout: String::from_utf8(output.stdout).expect("standard output is text"),
-        stderr: String::from_utf8(output.stderr).expect("standard error is text"),
+        stderr,
     }
 }
 
