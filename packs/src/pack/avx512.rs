@@ -19,6 +19,8 @@ mod one {
 
     macro_rules! each {
         ($($name:ident($($x:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => { $(
+            /// # Safety
+            /// The processor has AVX-512 F, BW, DQ and VL; where words are loaded or stored, there are as many as a register has.
             #[inline(always)]
             pub(super) unsafe fn $name($($x: $ty),*) -> $out {
                 // SAFETY: asked of the caller.

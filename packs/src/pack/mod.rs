@@ -296,39 +296,51 @@ macro_rules! pairs {
                 bool_not (a: Bools) -> Bools;
             }
 
+            /// # Safety
+            /// The processor has what the functions of `one` want.
             #[inline(always)]
             pub(super) unsafe fn splat(x: f32) -> Floats {
                 // SAFETY: asked of the caller.
                 [unsafe { one::splat(x) }; 2]
             }
 
+            /// # Safety
+            /// The processor has what the functions of `one` want.
             #[inline(always)]
             pub(super) unsafe fn splat_word(x: u32) -> Words {
                 // SAFETY: asked of the caller.
                 [unsafe { one::splat_word(x) }; 2]
             }
 
+            /// # Safety
+            /// The processor has what the functions of `one` want; there are the words of both registers, which need not be aligned.
             #[inline(always)]
             pub(super) unsafe fn load(from: *const u32) -> Words {
-                // SAFETY: the caller has the words of both there.
+                // SAFETY: asked of the caller.
                 unsafe { [one::load(from), one::load(from.add($lanes_of_one))] }
             }
 
+            /// # Safety
+            /// The processor has what the functions of `one` want; there is room for the words of both registers, which need not be aligned.
             #[inline(always)]
             pub(super) unsafe fn store(to: *mut u32, [low, high]: Words) {
-                // SAFETY: the caller has room for the words of both there.
+                // SAFETY: asked of the caller.
                 unsafe {
                     one::store(to, low);
                     one::store(to.add($lanes_of_one), high);
                 }
             }
 
+            /// # Safety
+            /// The processor has what the functions of `one` want.
             #[inline(always)]
             pub(super) unsafe fn bool_bits([low, high]: Bools) -> u32 {
                 // SAFETY: asked of the caller.
                 unsafe { one::bool_bits(low) | one::bool_bits(high) << $lanes_of_one }
             }
 
+            /// # Safety
+            /// The processor has what the functions of `one` want.
             #[inline(always)]
             pub(super) unsafe fn bools_of(bits: u32) -> Bools {
                 // SAFETY: asked of the caller.
@@ -343,6 +355,8 @@ macro_rules! pairs {
     };
     (@functions [] $signature:tt -> $out:ident) => {};
     (@functions [$name:ident $($rest:ident)*] ($($x:ident: $ty:ident),*) -> $out:ident) => {
+        /// # Safety
+        /// The processor has what the functions of `one` want.
         #[inline(always)]
         pub(super) unsafe fn $name($($x: $ty),*) -> $out {
             // SAFETY: asked of the caller.

@@ -6,6 +6,7 @@ pack_types!(4);
 #[cfg(target_arch = "aarch64")]
 pack_types!(16);
 
+/// Each function is unsafe since those of other levels are, which want their processor. Here that is true of `load` and `store` alone.
 mod raw {
     /// Points of a pack.
     const LANES: usize = if cfg!(target_arch = "aarch64") { 16 } else { 4 };
@@ -17,6 +18,8 @@ mod raw {
 
     macro_rules! each {
         ($($name:ident($($x:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => { $(
+            /// # Safety
+            /// Nothing is asked at this level.
             #[inline(always)]
             pub(super) unsafe fn $name($($x: [$ty; LANES]),*) -> [$out; LANES] {
                 let mut all = [<$out>::default(); LANES];
@@ -80,28 +83,38 @@ mod raw {
         bool_not(a: u32) -> u32 { !a }
     }
 
+    /// # Safety
+    /// Nothing is asked at this level.
     #[inline(always)]
     pub(super) unsafe fn splat(x: f32) -> Floats {
         [x; LANES]
     }
 
+    /// # Safety
+    /// Nothing is asked at this level.
     #[inline(always)]
     pub(super) unsafe fn splat_word(x: u32) -> Words {
         [x; LANES]
     }
 
+    /// # Safety
+    /// There are `LANES` words; they need not be aligned.
     #[inline(always)]
     pub(super) unsafe fn load(from: *const u32) -> Words {
-        // SAFETY: the caller has four words there.
+        // SAFETY: asked of the caller.
         unsafe { from.cast::<Words>().read_unaligned() }
     }
 
+    /// # Safety
+    /// There is room for `LANES` words, which need not be aligned.
     #[inline(always)]
     pub(super) unsafe fn store(to: *mut u32, words: Words) {
-        // SAFETY: the caller has room for four words there.
+        // SAFETY: asked of the caller.
         unsafe { to.cast::<Words>().write_unaligned(words) }
     }
 
+    /// # Safety
+    /// Nothing is asked at this level.
     #[inline(always)]
     pub(super) unsafe fn bool_bits(a: Bools) -> u32 {
         let mut bits = 0;
@@ -113,6 +126,8 @@ mod raw {
         bits
     }
 
+    /// # Safety
+    /// Nothing is asked at this level.
     #[inline(always)]
     pub(super) unsafe fn bools_of(bits: u32) -> Bools {
         let mut bools = [0; LANES];

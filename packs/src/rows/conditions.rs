@@ -12,7 +12,7 @@ pub(super) trait Asked {
     /// For which points of a pack it is so, one bit each.
     ///
     /// # Safety
-    /// As for [`Test`].
+    /// As for [`Test`](super::Test).
     unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32;
 }
 
@@ -24,6 +24,8 @@ pub(super) struct Faults<R, const N: usize>(PhantomData<R>);
 pub(super) struct Truth;
 
 impl<R: WordRow<N>, const N: usize> Asked for Holds<R, N> {
+    /// # Safety
+    /// As for [`Test`](super::Test).
     #[inline(always)]
     unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32 {
         // SAFETY: asked of the caller.
@@ -32,6 +34,8 @@ impl<R: WordRow<N>, const N: usize> Asked for Holds<R, N> {
 }
 
 impl<R: WordRow<N>, const N: usize> Asked for Faults<R, N> {
+    /// # Safety
+    /// As for [`Test`](super::Test).
     #[inline(always)]
     unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32 {
         // SAFETY: asked of the caller.
@@ -40,6 +44,8 @@ impl<R: WordRow<N>, const N: usize> Asked for Faults<R, N> {
 }
 
 impl Asked for Truth {
+    /// # Safety
+    /// As for [`Test`](super::Test).
     #[inline(always)]
     unsafe fn bits<P: Pack>(refs: *const Ref, pack: u32) -> u32 {
         // SAFETY: asked of the caller.
@@ -55,7 +61,7 @@ fn truth_bits<P: Pack>(words: P::Words) -> u32 {
 /// References: what is asked about.
 ///
 /// # Safety
-/// As for [`Test`].
+/// As for [`Test`](super::Test).
 #[inline(always)]
 pub(super) unsafe fn test<P: Pack, A: Asked>(refs: *const Ref, packs: &[u32], out: *mut u32) {
     // SAFETY: asked of the caller.

@@ -148,6 +148,8 @@ macro_rules! level {
         $routine:ident::<$type:ident: $bound:path $(, $constant:ident: $number:ty)*>($($arg:ident: $arg_type:ty),*);
         $($rest:tt)*
     ) => {
+        /// # Safety
+        /// As for the body of that name; the processor has the features of the level.
         $($attribute)*
         pub(super) unsafe fn $routine<$type: $bound $(, const $constant: $number)*>($($arg: $arg_type),*) {
             // SAFETY: what the routine may assume is what the body asks for.

@@ -232,7 +232,7 @@ impl Chunk {
     /// Tests the packs of the group: of each pack of the chunk the points of the group for which it is as said. Returns for how many.
     ///
     /// # Safety
-    /// As for [`Test`].
+    /// As for [`Test`], for the packs that the run has.
     unsafe fn test(&mut self, test: Test, is: bool, refs: *const Ref) -> HoldsFor {
         let Chunk { group, found, .. } = self;
         let packs = group.packs();
@@ -265,8 +265,12 @@ impl Chunk {
         }
     }
 
+    /// Records a fault of those points of the group for which a test holds.
+    ///
+    /// # Safety
+    /// As for [`Test`], for the packs that the run has.
     unsafe fn fault(&mut self, test: Test, kind: FaultKind, refs: *const Ref) {
-        // SAFETY: the test and its operands are the step's.
+        // SAFETY: asked of the caller.
         if unsafe { self.test(test, true, refs) } == HoldsFor::Nobody {
             return;
         }
@@ -284,6 +288,10 @@ impl Chunk {
         }
     }
 
+    /// The group goes on behind the branch where the test is as said, else at the target.
+    ///
+    /// # Safety
+    /// As for [`Test`], for the packs that the run has.
     unsafe fn branch(
         &mut self,
         test: Test,
@@ -294,7 +302,7 @@ impl Chunk {
     ) {
         if uniform {
             let mut holds = 0;
-            // SAFETY: the test and its operands are the step's; there is one pack.
+            // SAFETY: asked of the caller; there is room for the answer for one pack.
             unsafe { test(refs, &[0], &raw mut holds) };
             self.at = match (holds & 1 == 1) == when {
                 true => self.at + 1,
@@ -302,7 +310,7 @@ impl Chunk {
             };
             return;
         }
-        // SAFETY: the test and its operands are the step's.
+        // SAFETY: asked of the caller.
         match unsafe { self.test(test, !when, refs) } {
             HoldsFor::All => {
                 self.at = target;

@@ -19,6 +19,8 @@ fn clamp(ip: *const Threaded, state: &mut State, index: u32, len: u32) -> u32 {
 
 /// `words`: to, index, first element, number of elements.
 pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
+    /// # Safety
+    /// As for [`Handler`].
     unsafe fn body<const TO: u8, const FROM: u8>(
         ip: *const Threaded,
         file: *mut u32,
@@ -41,6 +43,8 @@ pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
 
 /// `words`: first element, number of elements, index, from.
 pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
+    /// # Safety
+    /// As for [`Handler`].
     unsafe fn body<const TO: u8, const FROM: u8>(
         ip: *const Threaded,
         file: *mut u32,
@@ -62,6 +66,9 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
 }
 
 /// `words`: first slot, number of slots, number of elements.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn array_zero(
     ip: *const Threaded,
     file: *mut u32,
@@ -82,6 +89,9 @@ pub(super) unsafe fn array_zero(
 }
 
 /// `words`: to, array by its number, parts asked for, elements of a part.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn array_resize(
     ip: *const Threaded,
     file: *mut u32,
@@ -155,6 +165,9 @@ unsafe fn two_arrays(ip: *const Threaded, state: &mut State) -> Result<[Array; 2
 }
 
 /// `words`: to, from, as numbers of arrays.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn array_copy(
     ip: *const Threaded,
     file: *mut u32,
@@ -180,6 +193,9 @@ pub(super) unsafe fn array_copy(
 }
 
 /// `words`: to, from, as numbers of arrays; where the part of the longer begins.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn array_copy_part(
     ip: *const Threaded,
     file: *mut u32,
@@ -220,6 +236,9 @@ fn saved(state: &mut State, distance: u32, array: Array) -> Option<&mut [u32]> {
 }
 
 /// `words`: to, from, as numbers of arrays; distance of the second below the top of the save stack.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn array_from_saved(
     ip: *const Threaded,
     file: *mut u32,
@@ -243,6 +262,9 @@ pub(super) unsafe fn array_from_saved(
 }
 
 /// `words`: to, from, as numbers of arrays; distance of the first below the top of the save stack.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn array_to_saved(
     ip: *const Threaded,
     file: *mut u32,

@@ -6,6 +6,9 @@ use super::state::{Caller, Handler, State, Threaded, next};
 use adumbra_ir::host::FaultKind;
 
 /// `words`: first slot, number of slots.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn save(
     ip: *const Threaded,
     file: *mut u32,
@@ -29,6 +32,9 @@ pub(super) unsafe fn save(
 }
 
 /// `words`: first slot, number of slots.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn restore(
     ip: *const Threaded,
     file: *mut u32,
@@ -52,6 +58,8 @@ pub(super) unsafe fn restore(
 
 /// `words`: distance to the target, condition.
 pub(super) fn find_branch_if(when: bool) -> Handler {
+    /// # Safety
+    /// As for [`Handler`].
     unsafe fn body<const WHEN: bool>(
         ip: *const Threaded,
         file: *mut u32,
@@ -74,6 +82,9 @@ pub(super) fn find_branch_if(when: bool) -> Handler {
 }
 
 /// `words`: distance to the target.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn jump_to(
     ip: *const Threaded,
     _: *mut u32,
@@ -87,6 +98,9 @@ pub(super) unsafe fn jump_to(
 }
 
 /// `words`: distance to the target.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn loop_to(
     ip: *const Threaded,
     _: *mut u32,
@@ -103,6 +117,9 @@ pub(super) unsafe fn loop_to(
 }
 
 /// `words`: distance to the function's first instruction, array elements that it holds, steps for arrays that were saved.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn call(
     ip: *const Threaded,
     _: *mut u32,
@@ -130,6 +147,9 @@ pub(super) unsafe fn call(
 }
 
 /// `words`: how many calls are open around it whose callees stand in their places.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn enter(
     ip: *const Threaded,
     file: *mut u32,
@@ -150,6 +170,9 @@ pub(super) unsafe fn enter(
 }
 
 /// No words.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn turn(
     ip: *const Threaded,
     file: *mut u32,
@@ -165,6 +188,8 @@ pub(super) unsafe fn turn(
     unsafe { next(ip, file, state) }
 }
 
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn return_to(
     _: *const Threaded,
     file: *mut u32,
@@ -186,6 +211,8 @@ pub(super) unsafe fn return_to(
     }
 }
 
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn unreachable(
     ip: *const Threaded,
     _: *mut u32,

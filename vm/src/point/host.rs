@@ -11,6 +11,9 @@ use adumbra_ir::quad::Awaited;
 use adumbra_ir::types::{Direction, Lanes, Type};
 
 /// `words`: texture, u, v, list of the slots of the results.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn sample(
     ip: *const Threaded,
     file: *mut u32,
@@ -50,6 +53,9 @@ pub(super) unsafe fn sample(
 }
 
 /// `words`: texture, list of u, v and the partials, nothing, list of the slots of the results.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn sample_gradients(
     ip: *const Threaded,
     file: *mut u32,
@@ -76,6 +82,9 @@ pub(super) unsafe fn sample_gradients(
 }
 
 /// `words`: texture, list of u, v and the level, nothing, list of the slots of the results.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn sample_level(
     ip: *const Threaded,
     file: *mut u32,
@@ -161,6 +170,9 @@ pub(super) unsafe fn answer(ip: *const Threaded, file: *mut u32, state: &State, 
 }
 
 /// `words`: to, from. Waits for the other points of the quad.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn difference(
     ip: *const Threaded,
     file: *mut u32,
@@ -213,6 +225,9 @@ unsafe fn arguments(
 }
 
 /// `words`: message, list of the arguments' slots.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn message(
     ip: *const Threaded,
     file: *mut u32,
@@ -262,6 +277,9 @@ impl State {
 }
 
 /// `words`: to, shape, list of the arguments' slots.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn make_closure(
     ip: *const Threaded,
     file: *mut u32,
@@ -292,6 +310,9 @@ unsafe fn held(file: *mut u32, state: &State, slot: u32) -> ClosureRef {
 }
 
 /// `words`: to, closure, closure.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn closure_add(
     ip: *const Threaded,
     file: *mut u32,
@@ -310,6 +331,9 @@ pub(super) unsafe fn closure_add(
 }
 
 /// `words`: to, closure, weight.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn closure_scale(
     ip: *const Threaded,
     file: *mut u32,
@@ -328,6 +352,9 @@ pub(super) unsafe fn closure_scale(
 }
 
 /// `words`: to, closure, list of the colour's slots.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn closure_tint(
     ip: *const Threaded,
     file: *mut u32,

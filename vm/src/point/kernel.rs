@@ -82,6 +82,9 @@ impl Beginning {
 }
 
 /// `words`: entry, functions that may be active beside those that are called.
+///
+/// # Safety
+/// As for [`Handler`](super::state::Handler); [`place`] put the instruction there, for the kernels that the state has.
 unsafe fn run(
     ip: *const Threaded,
     file: *mut u32,

@@ -57,6 +57,8 @@ macro_rules! by_lanes {
 
 /// `words`: to, from.
 pub(super) fn find_move(to: Lanes, from: Lanes) -> Handler {
+    /// # Safety
+    /// As for [`Handler`].
     unsafe fn body<const TO: u8, const FROM: u8>(
         ip: *const Threaded,
         file: *mut u32,
@@ -77,6 +79,8 @@ pub(super) fn find_move(to: Lanes, from: Lanes) -> Handler {
 
 /// `words`: to, word of the value among the globals, words from there to its shadows.
 pub(super) fn find_global(lanes: Lanes) -> Handler {
+    /// # Safety
+    /// As for [`Handler`].
     unsafe fn body<const LANES: u8>(
         ip: *const Threaded,
         file: *mut u32,
@@ -110,6 +114,8 @@ pub(super) fn find_global(lanes: Lanes) -> Handler {
 
 /// `words`: to, from.
 pub(super) fn find_shadow(direction: Direction) -> Handler {
+    /// # Safety
+    /// As for [`Handler`].
     unsafe fn body<const OFFSET: usize>(
         ip: *const Threaded,
         file: *mut u32,

@@ -49,6 +49,8 @@ macro_rules! level {
         mod $name {
             use super::{Row, State, Threaded, WordRow};
 
+            /// # Safety
+            /// As for [`Handler`](super::Handler).
             $(#[$attribute])?
             pub(super) unsafe fn float_row<
                 R: Row<N>,
@@ -69,6 +71,8 @@ macro_rules! level {
                 unsafe { super::float_row::<R, N, LANES, MASK, HELD>(ip, file, state, held) }
             }
 
+            /// # Safety
+            /// As for [`Handler`](super::Handler).
             $(#[$attribute])?
             pub(super) unsafe fn mixed_row<R: Row<N>, const N: usize>(
                 ip: *const Threaded,
@@ -82,6 +86,8 @@ macro_rules! level {
                 unsafe { super::mixed_row::<R, N>(ip, file, state) }
             }
 
+            /// # Safety
+            /// As for [`Handler`](super::Handler).
             $(#[$attribute])?
             pub(super) unsafe fn word_row<R: WordRow<N>, const N: usize>(
                 ip: *const Threaded,
@@ -95,6 +101,8 @@ macro_rules! level {
                 unsafe { super::word_row::<R, N>(ip, file, state) }
             }
 
+            /// # Safety
+            /// As for [`Handler`](super::Handler).
             $(#[$attribute])?
             pub(super) unsafe fn branch_row<R: WordRow<N>, const N: usize, const WHEN: bool>(
                 ip: *const Threaded,
@@ -201,6 +209,9 @@ pub(super) const fn offset(direction: Direction) -> usize {
 }
 
 /// `held` is what the row before hands over.
+///
+/// # Safety
+/// As for [`Handler`].
 #[inline(always)]
 unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8, const HELD: u8>(
     ip: *const Threaded,
@@ -241,6 +252,8 @@ unsafe fn float_row<R: Row<N>, const N: usize, const LANES: u8, const MASK: u8, 
     }
 }
 
+/// # Safety
+/// As for [`Handler`].
 #[inline(always)]
 unsafe fn mixed_row<R: Row<N>, const N: usize>(
     ip: *const Threaded,
@@ -274,6 +287,8 @@ unsafe fn mixed_row<R: Row<N>, const N: usize>(
     }
 }
 
+/// # Safety
+/// As for [`Handler`].
 #[inline(always)]
 unsafe fn word_row<R: WordRow<N>, const N: usize>(
     ip: *const Threaded,
@@ -294,6 +309,8 @@ unsafe fn word_row<R: WordRow<N>, const N: usize>(
     }
 }
 
+/// # Safety
+/// As for [`Handler`].
 #[inline(always)]
 unsafe fn branch_row<R: WordRow<N>, const N: usize, const WHEN: bool>(
     ip: *const Threaded,

@@ -36,8 +36,16 @@ pub(super) struct Threaded {
 /// addition. Loading knows which operands are just that, see [`FindRow`](super::rows::FindRow).
 ///
 /// # Safety
-/// The instruction comes from loading a [`Bytecode`], the file and the state belong to the machine that loaded it, and the processor has
-/// the features that the routine was compiled for. The bytecode is valid: every slot, element and target that the instruction names exists.
+/// - `ip` is an instruction among those that loading made of a [`Bytecode`], and the routine is the one that was found for it, or placed there since code begins there. A program
+///   that exists was validated (`bytecode/validate.rs`): the slots that the instruction names, with the shadows that its opcode has there, are in the file; arrays, functions,
+///   lists, textures, messages and shapes exist; its target is an instruction, and behind it stands one where control can go on there. Not known before, and asked as the routine
+///   runs: the index of an element, how much the two stacks hold, handles of closures and resources.
+/// - `file` are the registers of the machine that loaded the program: its slots, then its constants. Nobody else has them while the routine runs.
+/// - `state` is that machine's. Its `code` is where the instructions stand, its open calls and what waits point to some of them, and its kernels, if there are any, were made
+///   from the same program. Its globals are as many words as the interface asks for; they and the host are lent until the execution ends (`PointMachine::lend`).
+/// - The processor has the features that the routine was compiled for.
+///
+/// Nothing is asked of `value`, `ddx` and `ddy`: they are numbers, and wrong ones make wrong results alone.
 pub(super) type Handler = unsafe fn(
     ip: *const Threaded,
     file: *mut u32,
@@ -201,6 +209,9 @@ impl State {
 }
 
 /// Ends a chain of calls; the evaluation goes on behind it.
+///
+/// # Safety
+/// As for [`Handler`].
 pub(super) unsafe fn pause(
     ip: *const Threaded,
     _: *mut u32,
