@@ -34,171 +34,209 @@ impl Chunk {
         let steps: *const Step = self.memory.steps.as_ptr();
         let all: *const Ref = self.memory.refs.as_ptr();
         loop {
-            // SAFETY: targets are steps, and control does not run off the end of a function.
+            // SAFETY: validation checked that targets are instructions and that control does not run off the end of a function; loading made steps of both (`Loader::find_targets`).
             let step = unsafe { &*steps.add(self.at) };
-            // SAFETY: loading gave each step its operands.
+            // SAFETY: the operands of each step are among all (`Loader::step`).
             let refs = unsafe { all.add(step.refs as usize) };
             debug_assert!(
                 matches!(step.act, Act::Join) || !self.others_come_first(),
                 "whoever runs is at the least position: what those keep who wait was found out by that"
             );
-            // SAFETY: the operands are the step's, the routines those of the level.
-            unsafe {
-                match step.act {
-                    Act::Row {
-                        ref routines,
-                        pattern,
-                        kept,
-                        what: _,
-                    } => {
-                        self.row(routines, pattern, kept, refs);
-                        self.at += 1;
-                        continue;
+            match step.act {
+                Act::Row {
+                    ref routines,
+                    pattern,
+                    kept,
+                    what: _,
+                } => {
+                    // SAFETY: the routines were found for these operands (`Loader::find`, `find_copy`), at the level that is asked of the caller.
+                    unsafe { self.row(routines, pattern, kept, refs) };
+                    self.at += 1;
+                    continue;
+                }
+                Act::Fused {
+                    routine,
+                    rows,
+                    kept,
+                } => {
+                    self.at += 1;
+                    if !kept || self.group.partial.is_empty() {
+                        // SAFETY: the routine was found for these operands (`find_fusion`), at the level; the packs are the group's.
+                        unsafe { routine(refs, &self.group.some.runs) };
+                        self.at += rows as usize;
                     }
-                    Act::Fused {
-                        routine,
-                        rows,
-                        kept,
-                    } => {
-                        self.at += 1;
-                        if !kept || self.group.partial.is_empty() {
-                            routine(refs, &self.group.some.runs);
-                            self.at += rows as usize;
+                    continue;
+                }
+                Act::Sequence {
+                    calls: (first, count),
+                    steps,
+                    kept,
+                } => {
+                    self.at += 1;
+                    if !kept || self.group.partial.is_empty() {
+                        let runs = &self.group.some.runs;
+                        let calls = &self.memory.calls[first as usize..][..count as usize];
+                        for call in calls {
+                            // SAFETY: routine and operands are those of one of the steps that follow (`load/sequence.rs`); the packs are the group's.
+                            unsafe { (call.routine)(all.add(call.refs as usize), runs) };
+                        }
+                        self.at += steps as usize;
+                    }
+                    continue;
+                }
+                Act::Region(region) => {
+                    if let Some(region) = region
+                        // SAFETY: the operands are the words of that region (`load/region.rs`).
+                        && unsafe { self.run_region(region, refs, context) }
+                    {
+                        if !self.switch() {
+                            return;
                         }
                         continue;
                     }
-                    Act::Sequence {
-                        calls: (first, count),
-                        steps,
-                        kept,
-                    } => {
-                        self.at += 1;
-                        if !kept || self.group.partial.is_empty() {
-                            let runs = &self.group.some.runs;
-                            let calls = &self.memory.calls[first as usize..][..count as usize];
-                            for call in calls {
-                                (call.routine)(all.add(call.refs as usize), runs);
-                            }
-                            self.at += steps as usize;
-                        }
-                        continue;
+                }
+                Act::Native { unit, rows, kept } => {
+                    self.at += 1;
+                    if let Some(kernel) = self.memory.kernel(unit)
+                        && (!kept || self.group.partial.is_empty())
+                    {
+                        let runs = &self.group.some.runs;
+                        let pack_bytes = self.group.lanes() * size_of::<u32>();
+                        let (at, count) = (runs.as_ptr(), runs.len());
+                        // SAFETY: there is an operand for each word of the unit (`load/stretch.rs`), and there are kernels where packs have a multiple of `AT_ONCE` points alone
+                        // (`serves`, in `BatchMachine::new`); for the code itself answers who made it (`Translator`). The packs are the group's.
+                        unsafe { kernel(refs, at, count, pack_bytes, null_mut(), &CALLEES) };
+                        self.at += rows as usize;
                     }
-                    Act::Region(region) => {
-                        if let Some(region) = region
-                            && self.run_region(region, refs, context)
-                        {
-                            if !self.switch() {
-                                return;
-                            }
-                            continue;
-                        }
-                    }
-                    Act::Native { unit, rows, kept } => {
-                        self.at += 1;
-                        if let Some(kernel) = self.memory.kernel(unit)
-                            && (!kept || self.group.partial.is_empty())
-                        {
-                            let runs = &self.group.some.runs;
-                            let pack_bytes = self.group.lanes() * size_of::<u32>();
-                            let (at, count) = (runs.as_ptr(), runs.len());
-                            kernel(refs, at, count, pack_bytes, null_mut(), &CALLEES);
-                            self.at += rows as usize;
-                        }
-                        continue;
-                    }
-                    Act::Cell(_, ref routines, pattern) => {
+                    continue;
+                }
+                Act::Cell(_, ref routines, pattern) => {
+                    // SAFETY: the routines were found for these operands, which all are cells (`Loader::row`): one pack of the widest level each.
+                    unsafe {
                         match routines.full {
                             Some(full) => full(refs, &[Run::FIRST]),
                             None => (routines.general)(refs, pattern, &[0], &[u32::MAX]),
                         }
-                        self.at += 1;
+                    }
+                    self.at += 1;
+                    continue;
+                }
+                Act::Fault(test, kind) => {
+                    // SAFETY: the operands are those of the row whose test it is (`Loader::row`), the packs the run's.
+                    unsafe { self.fault(test, kind, refs) };
+                }
+                Act::Branch {
+                    op: _,
+                    test,
+                    when,
+                    target,
+                    uniform,
+                } => {
+                    // SAFETY: the operands are those of the row whose test it is, or its truth value (`Loader::branch`), the packs the run's.
+                    unsafe { self.branch(test, when, target as usize, uniform, refs) };
+                    continue;
+                }
+                Act::Join => {
+                    if self.others_come_first() {
+                        self.switch();
                         continue;
                     }
-                    Act::Fault(test, kind) => self.fault(test, kind, refs),
-                    Act::Branch {
-                        op: _,
-                        test,
-                        when,
-                        target,
-                        uniform,
-                    } => {
-                        self.branch(test, when, target as usize, uniform, refs);
+                }
+                Act::Jump(target) => {
+                    self.at = target as usize;
+                    continue;
+                }
+                Act::Loop(target) => {
+                    self.take_steps(1, context, self.site());
+                    self.at = target as usize;
+                    if self.group.points <= FEW && self.program.slots <= MAX_SLOTS_OF_FEW {
+                        self.leave(context);
+                    }
+                    if self.group.points > 0 {
                         continue;
                     }
-                    Act::Join => {
-                        if self.others_come_first() {
-                            self.switch();
-                            continue;
-                        }
-                    }
-                    Act::Jump(target) => {
-                        self.at = target as usize;
+                }
+                Act::Call {
+                    target,
+                    elements,
+                    steps,
+                } => {
+                    self.enter(target as usize, elements, steps, context);
+                    if self.group.points > 0 {
                         continue;
                     }
-                    Act::Loop(target) => {
-                        self.take_steps(1, context, self.site());
-                        self.at = target as usize;
-                        if self.group.points <= FEW && self.program.slots <= MAX_SLOTS_OF_FEW {
-                            self.leave(context);
-                        }
-                        if self.group.points > 0 {
-                            continue;
-                        }
+                }
+                Act::Count(open) => self.count(1, open, context),
+                Act::CountAll { count, open } => {
+                    self.at += 1;
+                    if self.take_all(u64::from(count), open) {
+                        self.at += count as usize;
                     }
-                    Act::Call {
-                        target,
-                        elements,
-                        steps,
-                    } => {
-                        self.enter(target as usize, elements, steps, context);
-                        if self.group.points > 0 {
-                            continue;
-                        }
+                    continue;
+                }
+                Act::Return if self.depth == 0 => self.finish(),
+                Act::Return => {
+                    self.go_back();
+                    if self.others_come_first() {
+                        self.switch();
                     }
-                    Act::Count(open) => self.count(1, open, context),
-                    Act::CountAll { count, open } => {
-                        self.at += 1;
-                        if self.take_all(u64::from(count), open) {
-                            self.at += count as usize;
-                        }
-                        continue;
-                    }
-                    Act::Return if self.depth == 0 => self.finish(),
-                    Act::Return => {
-                        self.go_back();
-                        if self.others_come_first() {
-                            self.switch();
-                        }
-                        continue;
-                    }
-                    Act::Unreachable => {
-                        self.stop(self.site(), |_| Some(FaultKind::Unreachable));
-                    }
-                    Act::Leave => self.leave(context),
-                    Act::Load { array, to } => self.load(array, to, refs),
-                    Act::Store { array, from } => self.store(array, from, refs),
-                    Act::ArrayZero(array) => self.array_zero(array, context),
-                    Act::ArrayResize { array, part } => {
-                        self.array_resize(array, part, refs, context);
-                    }
-                    Act::ArrayCopy { to, from } => self.array_copy(to, from, context),
-                    Act::ArrayCopyPart { to, from } => {
-                        self.array_copy_part(to, from, refs, context);
-                    }
-                    Act::Sample {
-                        texture,
-                        channels,
-                        detail,
-                        lent,
-                    } => self.sample(texture, channels, detail, lent, refs, context),
-                    Act::Difference { direction, lent } => {
-                        self.difference(direction, lent, refs, context);
-                    }
-                    Act::Message(message) => self.message(message, refs, context),
-                    Act::MakeClosure(shape) => self.make_closure(shape, refs),
-                    Act::ClosureAdd => self.closure_add(refs),
-                    Act::ClosureScale => self.closure_scale(refs),
-                    Act::ClosureTint => self.closure_tint(refs),
+                    continue;
+                }
+                Act::Unreachable => {
+                    self.stop(self.site(), |_| Some(FaultKind::Unreachable));
+                }
+                Act::Leave => self.leave(context),
+                // What follows has the operands that `Act` says (`Loader::instruction`); planes and cells have all points of the run (`Memory`).
+                Act::Load { array, to } => {
+                    // SAFETY: the planes of the element's value and shadows, and the index; validation checked that the array is among the slots.
+                    unsafe { self.load(array, to, refs) };
+                }
+                Act::Store { array, from } => {
+                    // SAFETY: the index, then a value with these shadows; validation checked that the array is among the slots.
+                    unsafe { self.store(array, from, refs) };
+                }
+                Act::ArrayZero(array) => self.array_zero(array, context),
+                Act::ArrayResize { array, part } => {
+                    // SAFETY: the plane for the number of parts, and how many are asked for; validation checked that the array is among the slots.
+                    unsafe { self.array_resize(array, part, refs, context) };
+                }
+                Act::ArrayCopy { to, from } => self.array_copy(to, from, context),
+                Act::ArrayCopyPart { to, from } => {
+                    // SAFETY: where the part begins; validation checked that both arrays are among the slots.
+                    unsafe { self.array_copy_part(to, from, refs, context) };
+                }
+                Act::Sample {
+                    texture,
+                    channels,
+                    detail,
+                    lent,
+                } => {
+                    // SAFETY: what the footprint takes, then a plane for each channel (`Loader::sample`).
+                    unsafe { self.sample(texture, channels, detail, lent, refs, context) };
+                }
+                Act::Difference { direction, lent } => {
+                    // SAFETY: the plane for the difference, and the value.
+                    unsafe { self.difference(direction, lent, refs, context) };
+                }
+                Act::Message(message) => {
+                    // SAFETY: validation checked that the message exists and that there is an argument for each of its scalars.
+                    unsafe { self.message(message, refs, context) };
+                }
+                Act::MakeClosure(shape) => {
+                    // SAFETY: the plane for the closure; validation checked that the shape exists and that there is an argument for each of its scalars.
+                    unsafe { self.make_closure(shape, refs) };
+                }
+                Act::ClosureAdd => {
+                    // SAFETY: the plane for the closure, and two closures.
+                    unsafe { self.closure_add(refs) };
+                }
+                Act::ClosureScale => {
+                    // SAFETY: the plane for the closure, a closure and a weight.
+                    unsafe { self.closure_scale(refs) };
+                }
+                Act::ClosureTint => {
+                    // SAFETY: the plane for the closure, a closure and three weights.
+                    unsafe { self.closure_tint(refs) };
                 }
             }
             if self.group.points == 0 {
