@@ -39,7 +39,10 @@ pub(super) struct Memory {
     zero: usize,
 }
 
-// SAFETY: the addresses point into the memory's own words, which stay where they are, or are set for a run and used during it only.
+// SAFETY: the addresses point into the memory's own words, which stay where they are; but for operands that name a word among the globals, which `begin` sets to the host's plane where it
+// can. Operands are read by steps (`Chunk::run`) and for points that leave (`column`, for `Chunk::adopt`), and both want a `Context`, which exists while a run lasts. What comes behind a run
+// has none: `answer`, be it in a quad, goes on in point machines, whose globals are copies, and writes what they give to planes of slots; so does `let_wait`, which writes zeros; outputs
+// are read from there. Where debug assertions are on, `end` sets those operands back.
 unsafe impl Send for Memory {}
 
 /// A word among the globals that steps read.
@@ -265,18 +268,30 @@ impl Memory {
             let width = self.plane - GAP;
             for host in &mut self.hosts {
                 let at = host.begin(sources[host.word as usize], [first, points, width], whole);
-                if at != host.at {
-                    host.at = at;
-                    for &at_ref in &host.refs {
-                        self.refs[at_ref as usize].at = at;
-                    }
-                }
+                host.refer(at, &mut self.refs);
             }
+        }
+    }
+
+    /// A run is over: no operand finds the host's planes any more. Nobody reads one before the next run begins; should somebody, it is not the memory of others.
+    pub(super) fn end(&mut self) {
+        for host in &mut self.hosts {
+            host.refer(host.plane, &mut self.refs);
         }
     }
 }
 
 impl HostWord {
+    /// The operands that name the word as a plane find it there.
+    fn refer(&mut self, at: *mut u32, refs: &mut [Ref]) {
+        if at != self.at {
+            self.at = at;
+            for &operand in &self.refs {
+                refs[operand as usize].at = at;
+            }
+        }
+    }
+
     /// Puts values in place and gives the plane where they are.
     ///
     /// # Safety

@@ -253,6 +253,9 @@ impl BatchMachine {
                 chunk.memory.begin(inputs, globals, first, points, whole);
                 chunk.start(points, self.entry, &mut context);
             }
+            if cfg!(debug_assertions) {
+                chunk.memory.end();
+            }
         } else {
             chunk.run_alone(inputs, &mut context);
         }
