@@ -88,23 +88,97 @@ fn unsafe_stays_in_its_rooms() {
     none(wrong);
 }
 
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
+/// Whether the comment directly above a line, but for attributes, has such words.
+fn says_above(lines: &[&str], at: usize, words: &str) -> bool {
+    let above = lines[..at].iter().rev();
+    let mut above =
+        above.take_while(|line| is_comment(line) || line.trim_start().starts_with("#["));
+    above.any(|line| line.contains(words))
+}
+
+/// The line that the statement, the arm or the operand begins with to which a line belongs.
+fn beginning(lines: &[&str], mut at: usize) -> usize {
+    let is_over = |line: &str| is_comment(line) || line.trim_end().ends_with([';', '{', '}', ',']);
+    while at > 0 && !lines[at - 1].is_empty() && !is_over(lines[at - 1]) {
+        at -= 1;
+    }
+    at
+}
+
+/// The lines that open what a line stands in, the innermost first.
+fn around<'a>(lines: &[&'a str], at: usize) -> Vec<&'a str> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut least = indent(lines[at]);
+    let mut found = Vec::new();
+    for line in lines[..at].iter().rev() {
+        if !line.is_empty() && indent(line) < least {
+            least = indent(line);
+            found.push(line.trim_start());
+        }
+    }
+    found
+}
+
 #[test]
 fn what_is_unsafe_says_why_it_is_sound() {
     let block = concat!("un", "safe {");
-    let is_unsafe = |line: &str| {
-        let promises = line.trim_start().strip_prefix("unsafe ");
-        let promises = promises.is_some_and(|rest| {
+    let promises = |line: &str| {
+        let rest = line.trim_start().strip_prefix("unsafe ");
+        rest.is_some_and(|rest| {
             rest.starts_with("impl") || rest.starts_with("extern") && rest.ends_with("\" {")
-        });
-        line.contains(block) || promises
+        })
     };
     let mut wrong = Vec::new();
     for file in files(".rs") {
         let text = read(&file);
         let lines: Vec<&str> = text.lines().collect();
-        for (at, _) in lines.iter().enumerate().filter(|(_, l)| is_unsafe(l)) {
-            let before = &lines[at.saturating_sub(6)..=at];
-            if !before.iter().any(|line| line.contains("SAFETY:")) {
+        for (at, line) in lines.iter().enumerate().filter(|(_, l)| !is_comment(l)) {
+            let is_unsafe = line.contains(block) || promises(line);
+            let places = [at, beginning(&lines, at)];
+            if is_unsafe && !places.iter().any(|&at| says_above(&lines, at, "SAFETY:")) {
+                wrong.push(format!("{file}:{}", at + 1));
+            }
+        }
+    }
+    none(wrong);
+}
+
+#[test]
+fn what_asks_something_of_its_callers_says_what() {
+    // What C calls has the contract in the head of its crate, what a trait or a macro asks for is said there.
+    let declares = |line: &str| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("pub").map_or(line, |line| {
+            let (of, rest) = line.split_once(' ').unwrap_or_default();
+            if of.is_empty() || of.starts_with('(') {
+                rest
+            } else {
+                line
+            }
+        });
+        let line = line.strip_prefix("const ").unwrap_or(line);
+        line.starts_with(concat!("un", "safe fn "))
+    };
+    let is_elsewhere = |line: &&str| {
+        let is_of_trait = line.starts_with("impl") && line.contains(" for ");
+        let opens = [
+            concat!("un", "safe impl"),
+            concat!("un", "safe extern"),
+            "macro_rules!",
+        ];
+        is_of_trait || opens.iter().any(|word| line.starts_with(word))
+    };
+    let mut wrong = Vec::new();
+    for file in files(".rs") {
+        let text = read(&file);
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, _) in lines.iter().enumerate().filter(|(_, l)| declares(l)) {
+            let is_own = !around(&lines, at).iter().any(is_elsewhere);
+            if is_own && !says_above(&lines, at, "/// # Safety") {
                 wrong.push(format!("{file}:{}", at + 1));
             }
         }
