@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-/// Where `unsafe` may stand: the machine, calls from C and into C, allocators that count for a test, and a test that sets the processor's mode.
-const MAY_BE_UNSAFE: [&str; 7] = [
+/// Where `unsafe` may stand: the machine, calls from C and into C, an example that names what its linker finds, an allocator that counts for a test, and a test that sets the
+/// processor's mode. Other pages refer to this list.
+const MAY_BE_UNSAFE: [&str; 8] = [
     "vm/",
     "packs/",
     "aot/",
     "capi/",
     "bench/src/limit.rs",
+    "examples/aot/src/main.rs",
     "tests/allocation.rs",
     "tests/floats.rs",
 ];
@@ -78,12 +80,19 @@ fn nothing_is_left_unfinished() {
 fn unsafe_stays_in_its_rooms() {
     // The lint denies it elsewhere; this denies switching the lint off.
     let word = concat!("unsafe", "_code)]");
-    let words = [word, concat!("un", "safe {"), concat!("un", "safe impl")];
+    let words = [
+        word,
+        concat!("un", "safe {"),
+        concat!("un", "safe impl"),
+        concat!("un", "safe extern \""),
+        concat!("un", "safe fn "),
+    ];
     let mut wrong = files(".rs");
     wrong.retain(|file| {
         let text = read(file);
         let is_free = MAY_BE_UNSAFE.iter().any(|room| file.starts_with(room));
-        !is_free && words.iter().any(|word| text.contains(word))
+        let mut code = text.lines().filter(|line| !is_comment(line));
+        !is_free && code.any(|line| words.iter().any(|word| line.contains(word)))
     });
     none(wrong);
 }

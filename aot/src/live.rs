@@ -3,7 +3,7 @@
 use crate::compute::words;
 use adumbra_vm::native::{Block, End, Home, Region, Way};
 
-/// WordSet, a bit each.
+/// Words, a bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WordSet(Vec<u64>);
 

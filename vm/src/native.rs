@@ -1,9 +1,9 @@
 //! What a native backend is given, and what it gives back.
 //!
 //! The batch engine keeps control: faults, samples, calls and arrays stay steps of its own. What lies between them is code: rows that follow one another
-//! are a [`Stretch`], which is computed for whole packs; a loop all of whose blocks are rows and jumps is a [`Region`], which each pack runs until its last
-//! point has left. Both write only the words that somebody reads later. The steps stay behind the code, for groups that have to leave what others keep
-//! alone, for points whose budget may end in the loop, and for where there is no code.
+//! are a [`Stretch`], which is computed for whole packs; a loop all of whose blocks are rows and jumps is a [`Region`], which [`AT_ONCE`] points run together, or
+//! groups of so many by turns, up to [`REACH`], until the last of them has left. Both write only the words that somebody reads later. The steps stay behind the
+//! code, for groups that have to leave what others keep alone, for points whose budget may end in the loop, and for where there is no code.
 //!
 //! The point engine does likewise: routines do what one point does beside rows and jumps, and the code of a [`Flow`] works on its register file in between.
 
@@ -396,7 +396,7 @@ impl fmt::Debug for PointKernels {
 /// Each kernel of a flow does what the flow says with the register file that it is given, where slots that nobody reads later may hold anything, and gives one of
 /// the flow's exits. All can be run while `code` lives, on any thread.
 pub unsafe trait Translator: fmt::Debug + Send + Sync {
-    /// Code for the units of the program that this was made for, whose packs are a multiple of 16 points. They depend on which words among the
+    /// Code for the units of the program that this was made for, whose packs are a multiple of [`AT_ONCE`] points. They depend on which words among the
     /// globals are the same for all points, and on nothing else, so that evaluators of a program can share their code. Nothing if there is no memory
     /// for it.
     fn translate(&self, uniform: &[bool], units: &[Unit]) -> Option<Kernels>;

@@ -57,6 +57,8 @@ impl Registers {
             Some(last) if last.at == self.now || rested == 0 => free.len() - 1,
             Some(_) => rested - 1,
         };
+        // Behind it are those alone that became free at the last `REST` instructions and at this one, so what is moved up are no more than the values that these read for the last time:
+        // a few for rows, thousands where a call or the end of a loop frees as many, but for no longer than they rest.
         free.remove(at).slot
     }
 
