@@ -205,6 +205,60 @@ fn a_closure_that_is_scaled_in_each_turn() {
     assert!(ran.stdout.ends_with("0.5 * glow(1.0)\n"));
 }
 
+#[test]
+fn very_many_errors_of_a_very_long_name() {
+    let name = "n".repeat(20_000);
+    let uses = "o = t; o = t.q; half a; ".repeat(100_000);
+    let text =
+        format!("struct {name} {{ float a; }}; shader s(out float o) {{ {name} t; {uses} }}");
+    assert_eq!(run("long_name.adu", text).code, 1);
+}
+
+#[test]
+fn a_loop_that_hands_very_much_on() {
+    const COUNT: usize = 100_000;
+    let declared: String = (0..COUNT).map(|i| format!("int v{i} = 0; ")).collect();
+    let moved: String = (1..COUNT)
+        .rev()
+        .map(|i| format!("v{i} = v{}; ", i - 1))
+        .collect();
+    let last = COUNT - 1;
+    let text = format!(
+        "shader s(out float o) {{ {declared} for (int i = 0; i < 9; ++i) {{ {moved} v0 = 1; if (v{last} > 0) break; }} o = v{last}; }}"
+    );
+    assert_eq!(run("hands_on.adu", text).code, 0);
+}
+
+#[test]
+fn functions_with_huge_arrays_that_call_one_another() {
+    let function = |i: u32| {
+        let inner = i
+            .checked_sub(1)
+            .map_or("x".to_owned(), |inner| format!("f{inner}(x)"));
+        format!("float f{i}(float x) {{ float w[262144]; w[int(x)] = x; return w[1] + {inner}; }} ")
+    };
+    let functions: String = (0..62).map(function).collect();
+    let text =
+        format!("{functions} shader s(out color c) {{ c = color(f61(global_value<uv>.x)); }}");
+    let file = scratch("huge_arrays.adu", text);
+    let picture = scratch("huge_arrays.png", "");
+    let ran = adumbra([
+        "image",
+        &file,
+        "-o",
+        &picture,
+        "--size",
+        "8x8",
+        "--threads",
+        "4",
+    ]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr.contains("64 of 64 pixels were stopped"),
+        "{ran:?}"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_without_end() {

@@ -21,7 +21,7 @@ pub const MAX_HANDED_OVER: u64 = 1 << 22;
 pub const MAX_DIAGNOSTICS: usize = 32;
 
 /// Longest sentence of a finding that tells of names and types, in bytes; what is longer ends in `…`. Names may be as long as a text.
-pub const MAX_SENTENCE: usize = 4096;
+pub const MAX_SENTENCE: usize = 1024;
 
 /// Most scalars and scalar arrays that a value of one type is made of.
 pub const MAX_LEAVES: usize = 1024;

@@ -5,11 +5,15 @@ mod quads;
 
 use super::*;
 use crate::PointMachine;
-use crate::bytecode::Opcode;
+use crate::bytecode::{Instruction, Opcode, Pattern, validate};
 use adumbra_ir::host::{SampleRequest, Sampled};
 use adumbra_ir::module::{MessageId, Module};
+use adumbra_ir::ops::Op;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
+use adumbra_ir::span::FileId;
+use adumbra_ir::text::parse;
+use adumbra_ir::types::Lanes;
 
 /// Textures by where they are asked; what each point asks and says is kept.
 #[derive(Default)]
@@ -295,4 +299,70 @@ fn limits_stop_the_points_that_they_stop_alone() {
         stopped += outcomes.filter(|&o| o == Outcome::Stopped).count();
     }
     assert!(in_place > 80 && stopped > 1_000, "{in_place} {stopped}");
+}
+
+/// A program of these instructions, whose outputs are in the first nine slots; of the four behind them, its inputs, three are floats.
+fn of_bytecode(code: Vec<Instruction>) -> Case {
+    const TEXT: &str = "adumbra ir 1
+        global g: float4
+        input a: float3 = 1.0, -2.0, 3.0
+        input n: int = 4
+        output o: float3
+        entry main
+        fn main(%0: f32, %1: f32, %2: f32, %3: i32) -> (f32:xy, f32:xy, f32:xy) ^0 {
+          return %0, %1, %2
+        }";
+    let module = parse(TEXT, FileId::MAIN).expect("it is IR");
+    let mut case = Case::of(&module, code.len() as u64, 70);
+    let mut program = (*case.program).clone();
+    program.code = code;
+    program.spans.clear();
+    program.slots = 20;
+    program.functions[0].start = 0;
+    assert_eq!(validate(&program), Ok(()), "{program}");
+    case.program = Arc::new(program);
+    case
+}
+
+/// Shadows are the slots behind a value, whatever these are: cells of inputs, or what a move left there.
+#[test]
+fn shadows_may_stand_in_cells() {
+    let (lanes, all) = ([Lanes::NONE, Lanes::X, Lanes::Y, Lanes::XY], 0..20_u32);
+    let rows = ["sin", "abs", "add", "mul", "max"].map(|name| Op::from_name(name).expect("a row"));
+    for seed in 0..400 {
+        let mut state = seed;
+        let mut lot = |count: usize| next(&mut state) as usize % count;
+        let mut code: Vec<Instruction> = all
+            .clone()
+            .filter(|slot| !(9..13).contains(slot))
+            .map(|slot| match lot(3) {
+                0 => Instruction::new(Opcode::Move(Lanes::NONE, Lanes::NONE), [slot, 9 + slot % 4]),
+                _ => Instruction::new(Opcode::Global(Lanes::NONE), [slot, slot % 12, 0]),
+            })
+            .collect();
+        for _ in 0..1 + lot(5) {
+            let [to, a, b] = [0; 3].map(|_| lot(18) as u32);
+            code.push(match lot(5) {
+                0 => Instruction::new(Opcode::Shadow(Direction::X), [to, a]),
+                1 => Instruction::new(Opcode::Shadow(Direction::Y), [to, a]),
+                2 => {
+                    let has = lanes[lot(4)];
+                    Instruction::new(Opcode::Move(has, has), [to, a])
+                }
+                _ => {
+                    let row = rows[lot(rows.len())];
+                    let operands = [lanes[lot(4)], lanes[lot(4)]];
+                    let operands = &operands[..row.arity()];
+                    let result = operands.iter().fold(Lanes::NONE, |all, &own| all | own);
+                    let pattern = Pattern::new(result, operands.iter().copied());
+                    Instruction::new(
+                        Opcode::Row(row, pattern),
+                        [to, a, if row.arity() > 1 { b } else { 0 }],
+                    )
+                }
+            });
+        }
+        code.push(Instruction::new(Opcode::Return, []));
+        check(&of_bytecode(code), seed, 64);
+    }
 }

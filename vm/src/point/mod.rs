@@ -212,7 +212,7 @@ impl PointMachine {
                 state.faults.add(kind, self.entry.span);
                 std::ptr::null()
             }
-            None => &self.code[self.start],
+            None => &raw const self.code[self.start],
         }
     }
 

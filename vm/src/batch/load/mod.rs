@@ -230,7 +230,7 @@ impl Triple {
         match self.shadows {
             [None, None] if self.value.is_cell() => Some(Shape::Uniform),
             [None, None] => Some(Shape::Varying),
-            [Some(_), Some(_)] if !self.value.is_cell() => Some(Shape::Dual),
+            [Some(_), Some(_)] if !self.places().any(Place::is_cell) => Some(Shape::Dual),
             _ => None,
         }
     }
@@ -369,7 +369,11 @@ impl Loader<'_> {
             Opcode::Shadow(direction) => {
                 let from = self.map[b as usize + 1 + direction as usize];
                 self.written([a]);
-                let routines = find_copy(Copying::ShadowRead, self.level, Shape::Varying);
+                let shape = match from.is_cell() {
+                    true => Shape::Uniform,
+                    false => Shape::Varying,
+                };
+                let routines = find_copy(Copying::ShadowRead, self.level, shape);
                 let places = [Place::Own(a), from];
                 self.row_step(What::ReadShadow, routines, Pattern::default(), places);
             }
