@@ -159,19 +159,7 @@ fn what_is_unsafe_says_why_it_is_sound() {
 #[test]
 fn what_asks_something_of_its_callers_says_what() {
     // What C calls has the contract in the head of its crate, what a trait or a macro asks for is said there.
-    let declares = |line: &str| {
-        let line = line.trim_start();
-        let line = line.strip_prefix("pub").map_or(line, |line| {
-            let (of, rest) = line.split_once(' ').unwrap_or_default();
-            if of.is_empty() || of.starts_with('(') {
-                rest
-            } else {
-                line
-            }
-        });
-        let line = line.strip_prefix("const ").unwrap_or(line);
-        line.starts_with(concat!("un", "safe fn "))
-    };
+    let declares = |line: &str| !is_comment(line) && line.contains(concat!("un", "safe fn "));
     let is_elsewhere = |line: &&str| {
         let is_of_trait = line.starts_with("impl") && line.contains(" for ");
         let opens = [

@@ -1,6 +1,6 @@
 //! Unknown names, with the known one that was probably meant.
 //!
-//! Candidates are all names visible at the place. The work is bounded: once there are more than [`MAX_ASKED`] findings, none is sought. What a function lacks is said once, with the places
+//! Candidates are all names visible at the place. The work is bounded: once enough was found, none is sought. What a function lacks is said once, with the places
 //! where it is wanted again; so is what a file lacks outside of functions.
 
 use super::Checker;
@@ -15,9 +15,6 @@ use crate::closest::closest;
 use crate::explain::words;
 use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Label, Span};
-
-/// Most findings before an unknown name for which a suggestion is sought.
-const MAX_ASKED: usize = 32;
 
 /// Most names that a help lists.
 const MAX_LISTED: usize = 12;
@@ -347,7 +344,7 @@ impl<'a> Checker<'a, '_> {
 
     /// The known name that was probably meant, as long as not too many were asked for.
     fn closest<'n>(&self, text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-        let is_sought = self.diagnostics.len() <= MAX_ASKED;
+        let is_sought = !self.has_enough();
         let known = is_sought.then(|| closest(text, names)).flatten();
         known.map(str::to_owned)
     }

@@ -237,21 +237,24 @@ fn several_errors_and_no_cascades() {
     assert_eq!(codes(text), [Code::NotConstant]);
 }
 
+/// Each finding, with how many further places it tells of.
+fn with_places(diagnostics: &[Diagnostic]) -> Vec<(Code, usize)> {
+    let found = diagnostics.iter().map(|d| (d.code, d.labels.len()));
+    found.collect()
+}
+
 #[test]
 fn what_a_function_lacks_is_said_once() {
     let uses = "o += q + half_off(q); ".repeat(MAX_REPEATS);
     let text = in_shader(&format!("o = q; {uses}"));
     let text = format!("float g() {{ return q; }} {text}");
     let diagnostics = compile(&text).unwrap_err();
-    let found: Vec<_> = (diagnostics.iter())
-        .map(|d| (d.code, d.labels.len()))
-        .collect();
     let expected = [
         (Code::UnknownName, 0),
         (Code::UnknownName, MAX_REPEATS),
         (Code::UnknownFunction, MAX_REPEATS - 1),
     ];
-    assert_eq!(found, expected);
+    assert_eq!(with_places(&diagnostics), expected);
     for d in &diagnostics {
         let places = d.labels.iter().map(|label| label.span.start);
         let places: Vec<u32> = [d.span.start].into_iter().chain(places).collect();
@@ -272,10 +275,7 @@ fn of_whatever_kind_it_is_said_once() {
     ];
     for (code, wrong) in uses {
         let diagnostics = compile(&in_shader(&wrong.repeat(MAX_REPEATS + 2))).unwrap_err();
-        let found: Vec<_> = (diagnostics.iter())
-            .map(|d| (d.code, d.labels.len()))
-            .collect();
-        assert_eq!(found, [(code, MAX_REPEATS)], "{wrong}");
+        assert_eq!(with_places(&diagnostics), [(code, MAX_REPEATS)], "{wrong}");
     }
     // Outside of functions, for each file.
     let text = "const float a = zz; const float b = zz; float f(float x = zz) { return zz; }";

@@ -6,7 +6,7 @@ use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::Channels;
 use adumbra_ir::ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
-use adumbra_packs::{Full, Routines, Test};
+use adumbra_packs::{Full, Routines, Shape, Test};
 
 /// One step, and where its operands begin among the program's.
 pub(super) struct Step {
@@ -173,6 +173,14 @@ impl Place {
             self,
             Place::Cell(_) | Place::Constant(_) | Place::Input(_) | Place::HostCell(_)
         )
+    }
+
+    /// What a word there is as an operand.
+    pub(super) fn shape(self) -> Shape {
+        match self.is_cell() {
+            true => Shape::Uniform,
+            false => Shape::Varying,
+        }
     }
 }
 

@@ -228,8 +228,7 @@ impl Triple {
     /// What it is as an operand, if routines are made for that.
     fn shape(self) -> Option<Shape> {
         match self.shadows {
-            [None, None] if self.value.is_cell() => Some(Shape::Uniform),
-            [None, None] => Some(Shape::Varying),
+            [None, None] => Some(self.value.shape()),
             [Some(_), Some(_)] if !self.places().any(Place::is_cell) => Some(Shape::Dual),
             _ => None,
         }
@@ -307,11 +306,7 @@ impl Loader<'_> {
     }
 
     fn copy(&mut self, to: Place, from: Place) {
-        let shape = match from.is_cell() {
-            true => Shape::Uniform,
-            false => Shape::Varying,
-        };
-        let routines = find_copy(Copying::Plain, self.level, shape);
+        let routines = find_copy(Copying::Plain, self.level, from.shape());
         self.row_step(What::Copy, routines, Pattern::default(), [to, from]);
     }
 
@@ -369,11 +364,7 @@ impl Loader<'_> {
             Opcode::Shadow(direction) => {
                 let from = self.map[b as usize + 1 + direction as usize];
                 self.written([a]);
-                let shape = match from.is_cell() {
-                    true => Shape::Uniform,
-                    false => Shape::Varying,
-                };
-                let routines = find_copy(Copying::ShadowRead, self.level, shape);
+                let routines = find_copy(Copying::ShadowRead, self.level, from.shape());
                 let places = [Place::Own(a), from];
                 self.row_step(What::ReadShadow, routines, Pattern::default(), places);
             }
