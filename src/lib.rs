@@ -86,7 +86,7 @@ pub use adumbra_ir::host::{
 pub use adumbra_ir::message::Message;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
 pub use adumbra_ir::module::{ClosureShape, Input, MessageId, Output, TextureId};
-pub use adumbra_ir::ops::row::{Class, Info as OpInfo};
+pub use adumbra_ops::row::{Class, Info as OpInfo};
 pub use adumbra_ir::passes::{AtDivergence, Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::quad::{Corner, Quad};
 pub use adumbra_ir::{

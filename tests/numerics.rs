@@ -6,7 +6,7 @@ use adumbra_fuzz::numerics::report::{complaint, stated};
 use adumbra_fuzz::numerics::rows;
 use adumbra_fuzz::numerics::sweep::{error, sweep};
 use adumbra_ir::Op::{self, *};
-use adumbra_ir::ops::row::Class;
+use adumbra_ops::row::Class;
 use std::f64::consts::FRAC_PI_2;
 
 /// Each how manieth pattern of one operand is looked at; a prime that no other test uses.

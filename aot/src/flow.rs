@@ -526,7 +526,7 @@ mod tests {
         flow.pieces[2].then = Then::Branch(Branch {
             question: Question {
                 test: None,
-                operands: [Value::default(); adumbra_ir::ops::MAX_OPERANDS],
+                operands: [Value::default(); adumbra_ops::MAX_OPERANDS],
             },
             when: true,
             target: Way::Exit(9),

@@ -10,7 +10,7 @@ mod tests;
 pub(crate) use node::{Code, Id, Node};
 
 use crate::seen::Seen;
-use adumbra_ir::ops::field::{Field, Lane, Word};
+use adumbra_ops::field::{Field, Lane, Word};
 use std::ops::Range;
 
 /// A rare way as it is taken: the routine, and where what it is given stands among the graph's inputs.

@@ -1,10 +1,10 @@
 //! The numbers that rows are written over, as nodes of a graph: running a row on them writes down what it computes.
 
 use crate::graph::{Code, Graph, Id, Node, ONES};
-use adumbra_ir::ops::CallOut;
-use adumbra_ir::ops::field::{Field, Lane, Mask, Slow, Word};
-use adumbra_ir::ops::noise::numbers;
-use adumbra_ir::ops::row::Row;
+use adumbra_ops::CallOut;
+use adumbra_ops::field::{Field, Lane, Mask, Slow, Word};
+use adumbra_ops::noise::numbers;
+use adumbra_ops::row::Row;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};

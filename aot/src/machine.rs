@@ -2,7 +2,7 @@
 
 use crate::graph::Code;
 use crate::pair::Half;
-use adumbra_ir::ops::CallOut;
+use adumbra_ops::CallOut;
 use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
 use std::hash::Hash;

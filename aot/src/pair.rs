@@ -105,7 +105,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use crate::template::Templates;
-    use adumbra_ir::ops::Op;
+    use adumbra_ops::Op;
     use adumbra_vm::native::{Home, What};
 
     /// A writer on so many slots.

@@ -3,9 +3,9 @@
 
 use crate::graph::{Code, Graph, Id, Node};
 use crate::lane::{Floats, Pad, Rare, Words};
-use adumbra_ir::ops::field::{Lane, Word};
-use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
-use adumbra_ir::ops::{Op, OpVisitor};
+use adumbra_ops::field::{Lane, Word};
+use adumbra_ops::row::{Kind, Row, WordRow, tangent};
+use adumbra_ops::{Op, OpVisitor};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
 use std::collections::HashMap;

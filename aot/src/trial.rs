@@ -9,9 +9,9 @@ use crate::listing::Compiled;
 use crate::machine::Machine;
 use crate::memory::{place, place_points};
 use adumbra_ir::host::{leaving, read_shadow};
-use adumbra_ir::ops::point::operand_float;
-use adumbra_ir::ops::row::Kind;
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::point::operand_float;
+use adumbra_ops::row::Kind;
+use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_vm::FloatMode;
 use adumbra_vm::native::{
     CALLEES, Computed, Entry, Flow, Home, Piece, Points, Ref, Run, Stretch, Then, Unit, Value, Way,

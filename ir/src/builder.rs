@@ -4,7 +4,7 @@
 //! after the other: open, append, close, then append the `If`, `Loop` or `Block`.
 
 use crate::module::*;
-use crate::ops::Op;
+use adumbra_ops::Op;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
 

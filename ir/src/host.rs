@@ -9,6 +9,8 @@ mod tests;
 use crate::codes::Code;
 use crate::module::{ClosureId, MessageId, TextureId};
 use crate::span::Span;
+pub use adumbra_ops::canonical::{CANONICAL_NAN, leaving, read_shadow};
+use adumbra_ops::OpFault;
 use std::iter::{Chain, Copied, Flatten, Once, once};
 use std::slice;
 
@@ -117,6 +119,15 @@ pub enum FaultKind {
     Unreachable,
     /// The host said so: the point was stopped.
     Cancelled,
+}
+
+impl From<OpFault> for FaultKind {
+    fn from(fault: OpFault) -> FaultKind {
+        match fault {
+            OpFault::IndexOutOfRange => FaultKind::IndexOutOfRange,
+            OpFault::DivisionByZero => FaultKind::DivisionByZero,
+        }
+    }
 }
 
 impl FaultKind {
@@ -238,30 +249,6 @@ impl Faults {
     /// The fault that stopped the point.
     pub fn stopped(&self) -> Option<Fault> {
         self.stopped
-    }
-}
-
-/// The one NaN that leaves an evaluation, whatever its sign and payload were inside.
-pub const CANONICAL_NAN: u32 = 0x7fc0_0000;
-
-/// The number as it leaves an evaluation, by an output, a texture request or a closure.
-#[inline(always)]
-pub fn leaving(x: f32) -> f32 {
-    if x.is_nan() {
-        f32::from_bits(CANONICAL_NAN)
-    } else {
-        x
-    }
-}
-
-/// A shadow as it is read, by `ddx`, an output or a texture request: the sign of a zero never shows. It is told by its bits, which a host may read in
-/// whatever floating-point mode; adding 0 would flush denormals in some.
-#[inline(always)]
-pub fn read_shadow(d: f32) -> f32 {
-    const MINUS_ZERO: u32 = 0x8000_0000;
-    match d.to_bits() {
-        MINUS_ZERO => 0.0,
-        _ => d,
     }
 }
 

@@ -10,7 +10,7 @@
 
 pub use crate::message::Message;
 use crate::metadata::Metadata;
-use crate::ops::Op;
+use adumbra_ops::Op;
 use crate::quad::Quad;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar, Type};

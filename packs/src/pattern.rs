@@ -1,6 +1,6 @@
 //! Lane patterns.
 
-use adumbra_ir::types::Lanes;
+use adumbra_ops::types::Lanes;
 
 /// Which shadows a row's result has, and which of them each operand has too: two bits each, the result's lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

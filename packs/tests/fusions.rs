@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use adumbra_ir::ops::Op;
-use adumbra_ir::types::Lanes;
+use adumbra_ops::Op;
+use adumbra_ops::types::Lanes;
 use adumbra_packs::{
     Fusion, Level, Made, Pattern, Piece, Ref, Run, Shape, find_fusion, find_row, lanes_of,
 };

@@ -102,6 +102,6 @@ fn intrinsics() -> String {
          every component. `t′` is the derivative of `t`, along x or along y; ulp says by how many units in the last place a value may be off.\n\
          Other names: `lerp` is `mix`, `frac` is `fract`, `inversesqrt` is `rsqrt`, and `atan` with two arguments is `atan2`. This page is made\n\
          from the op table, `ir/src/ops`.\n\n{}",
-        adumbra_ir::ops::docs::table()
+        adumbra_ops::docs::table()
     )
 }

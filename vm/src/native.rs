@@ -9,7 +9,7 @@
 
 #![allow(unsafe_code)]
 
-use adumbra_ir::ops::{CallOut, MAX_OPERANDS, Op};
+use adumbra_ops::{CallOut, MAX_OPERANDS, Op};
 use adumbra_packs::{Level, lanes_of};
 pub use adumbra_packs::{Ref, Run};
 use std::any::Any;

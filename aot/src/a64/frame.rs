@@ -7,7 +7,7 @@ use crate::assembler::Assembler;
 use crate::graph::Code;
 use crate::machine::{Machine, PAGE, Written};
 use crate::pair::Half;
-use adumbra_ir::ops::CallOut;
+use adumbra_ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use std::mem::offset_of;

@@ -6,7 +6,7 @@ use crate::emulator::Emulator;
 use crate::listing::Compiled;
 use crate::trial::region::{Loop, MORE};
 use crate::trial::{Trial, rows};
-use adumbra_ir::ops::Op;
+use adumbra_ops::Op;
 use adumbra_vm::native::What;
 use std::fmt::Write;
 use std::path::Path;

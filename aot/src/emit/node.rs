@@ -5,7 +5,7 @@ use crate::allocate::Place;
 use crate::graph::{Code, Id, Node};
 use crate::listing::Part;
 use crate::machine::{Machine, Operand};
-use adumbra_ir::ops::CallOut;
+use adumbra_ops::CallOut;
 
 impl<M: Machine> Emitter<M> {
     /// Where a node's value is.

@@ -5,8 +5,8 @@ use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
 use crate::emit::compile;
 use crate::listing::Compiled;
 use crate::machine::Machine;
-use adumbra_ir::ops::row::Kind;
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::row::Kind;
+use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_vm::native::{
     Block, Branch, Computed, End, Home, Question, Region, Run, Unit, Value, Way, What,
 };

@@ -5,7 +5,7 @@ use crate::assembler::Assembler;
 use crate::graph::{Code, ONES};
 use crate::machine::{Machine, PAGE, Written};
 use crate::pair::Half;
-use adumbra_ir::ops::CallOut;
+use adumbra_ops::CallOut;
 use adumbra_vm::native::{Points, Ref, Run};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;

@@ -9,7 +9,7 @@ use super::tree::{Expr, ExprKind};
 use super::types::{TypeId, TypeKind};
 use crate::ast;
 use crate::limits::MAX_LEAVES;
-use adumbra_ir::ops::row::Kind;
+use adumbra_ops::row::Kind;
 use adumbra_ir::{Code, Diagnostic, Direction, Op, Span};
 use bumpalo::collections::Vec as BumpVec;
 

@@ -7,7 +7,7 @@ use super::range::Range;
 use super::rows::WrittenRow;
 use super::scope::Ty;
 use crate::feature::Feature;
-use adumbra_ir::ops::row::{Class, Kind};
+use adumbra_ops::row::{Class, Kind};
 
 impl Generator<'_> {
     /// One of the rows, on operands of the kinds that it takes, for a result of this type.

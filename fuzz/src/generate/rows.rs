@@ -5,8 +5,8 @@
 
 use crate::generate::range::Range;
 use adumbra_ir::Op;
-use adumbra_ir::ops::MAX_OPERANDS;
-use adumbra_ir::ops::row::{Class, Kind};
+use adumbra_ops::MAX_OPERANDS;
+use adumbra_ops::row::{Class, Kind};
 use std::sync::LazyLock;
 
 /// A row that the language can write.

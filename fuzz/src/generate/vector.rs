@@ -5,7 +5,7 @@ use super::expression::{COMPONENTS, Expr};
 use super::range::Range;
 use super::rows::{self, WrittenRow};
 use super::scope::Ty;
-use adumbra_ir::ops::row::Kind;
+use adumbra_ops::row::Kind;
 
 impl Generator<'_> {
     /// A vector of that many components.

@@ -15,7 +15,7 @@ pub mod report;
 pub mod sweep;
 
 use adumbra_ir::Op;
-use adumbra_ir::ops::row::Class;
+use adumbra_ops::row::Class;
 
 /// The rows that are swept: those of one operand, and those of two floats that give a float. Noise is left out: its coordinates are operands,
 /// but its value is a sum that cancels.

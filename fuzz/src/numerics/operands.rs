@@ -3,7 +3,7 @@
 //! Each operand follows from its index alone, so that blocks of them can be made in any order and by any thread.
 
 use adumbra_ir::Op;
-use adumbra_ir::ops::row::{Interval, Kind};
+use adumbra_ops::row::{Interval, Kind};
 use std::f32::consts::{FRAC_PI_2, LN_2, PI};
 use std::ops::Range;
 

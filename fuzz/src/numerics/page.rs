@@ -5,7 +5,7 @@ use super::operands::Operands;
 use super::rows;
 use super::sweep::sweep;
 use adumbra_ir::Op;
-use adumbra_ir::ops::row::{Class, Kind};
+use adumbra_ops::row::{Class, Kind};
 use std::fmt::Write;
 
 /// Each how manieth pattern the hashes on the page are of. A prime, so that all ends of words occur.

@@ -5,7 +5,7 @@ use super::operands::Operands;
 use super::rows;
 use super::sweep::{Tally, sweep};
 use adumbra_ir::Op;
-use adumbra_ir::ops::row::Kind;
+use adumbra_ops::row::Kind;
 use std::time::Instant;
 
 /// What to sweep, and how.

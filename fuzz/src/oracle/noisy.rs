@@ -6,8 +6,8 @@
 
 use adumbra_ir::Op;
 use adumbra_ir::eval::{Number, Slot};
-use adumbra_ir::ops::field::Field;
-use adumbra_ir::ops::row::{Class, Row};
+use adumbra_ops::field::Field;
+use adumbra_ops::row::{Class, Row};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A number whose operations err in a way of their own.

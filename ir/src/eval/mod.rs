@@ -19,7 +19,6 @@ mod origins;
 mod suspended;
 #[cfg(test)]
 mod tests;
-pub mod wide;
 
 use crate::host::{ClosureArena, Faults, Host, Limits};
 use crate::module::Module;

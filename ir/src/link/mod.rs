@@ -15,7 +15,7 @@ mod tests;
 
 use crate::builder::Builder;
 use crate::module::*;
-use crate::ops::Op;
+use adumbra_ops::Op;
 use crate::span::Span;
 use crate::types::Lanes;
 use std::collections::{HashMap, HashSet};

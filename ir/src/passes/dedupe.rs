@@ -10,7 +10,7 @@
 
 use super::alias::Aliases;
 use crate::module::{Args, Function, Inst, InstKind, RegionId, Results, Value, ValueId};
-use crate::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::{MAX_OPERANDS, Op};
 
 /// Removes repeated pure instructions of a function.
 pub(super) fn dedupe(function: &mut Function) {

@@ -10,7 +10,7 @@
 
 use super::summary::{Summary, bit};
 use crate::module::*;
-use crate::ops::MAX_OPERANDS;
+use adumbra_ops::MAX_OPERANDS;
 use crate::types::{Lanes, Scalar};
 use std::ops::BitOr;
 

@@ -13,7 +13,7 @@
 use super::alias::{Aliases, hand_on_name};
 use crate::host::CANONICAL_NAN;
 use crate::module::{Args, Function, Inst, InstKind, Region, RegionId, Results, ValueId};
-use crate::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::{MAX_OPERANDS, Op};
 use crate::span::Span;
 use crate::types::Scalar;
 

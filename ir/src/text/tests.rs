@@ -3,7 +3,7 @@
 use super::*;
 use crate::codes::Code;
 use crate::module::*;
-use crate::ops::Op;
+use adumbra_ops::Op;
 use crate::span::{FileId, Span};
 use crate::types::{Scalar, Type};
 use crate::verify;

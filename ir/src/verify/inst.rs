@@ -3,8 +3,8 @@
 use super::function::Checker;
 use super::{Rule, is_constant};
 use crate::module::*;
-use crate::ops::Op;
-use crate::ops::row::Kind;
+use adumbra_ops::Op;
+use adumbra_ops::row::Kind;
 use crate::types::{Lanes, Scalar};
 use Scalar::{Bool, Closure, F32, I32, Resource};
 

@@ -3,7 +3,7 @@
 //! A level is a set of plain functions over the processor's types; what rows want of numbers, words and truth values is made from them here,
 //! once for all levels. Everything is inlined into routines that have the level's features, so a pack never leaves the registers.
 
-use adumbra_ir::ops::field::{Lane, Mask, Word};
+use adumbra_ops::field::{Lane, Mask, Word};
 
 /// Floats of neighbouring points, at some level.
 pub(super) trait Pack: Lane<Word = Self::Words, Mask = Self::Flags> {
@@ -43,10 +43,10 @@ pub(super) trait Flags: Mask {
 macro_rules! pack_types {
     ($lanes:literal) => {
         use super::{Flags, Pack, PackWord};
-        use adumbra_ir::ops::CallOut;
-        use adumbra_ir::ops::field::{Field, Lane, Mask, Slow, Word};
-        use adumbra_ir::ops::noise::numbers;
-        use adumbra_ir::ops::row::Row;
+        use adumbra_ops::CallOut;
+        use adumbra_ops::field::{Field, Lane, Mask, Slow, Word};
+        use adumbra_ops::noise::numbers;
+        use adumbra_ops::row::Row;
         use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
         /// Floats of neighbouring points.

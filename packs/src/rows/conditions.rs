@@ -3,8 +3,8 @@
 use super::words;
 use crate::pack::{Flags, Pack, PackWord};
 use crate::places::Ref;
-use adumbra_ir::ops::field::Word;
-use adumbra_ir::ops::row::WordRow;
+use adumbra_ops::field::Word;
+use adumbra_ops::row::WordRow;
 use std::marker::PhantomData;
 
 /// What is asked of the operands of an instruction. Types, not closures, which are not always inlined where a level's features are.

@@ -2,8 +2,8 @@
 
 use super::conditions::{Faults, Holds, Truth};
 use super::*;
-use adumbra_ir::ops::row::Partial;
-use adumbra_ir::ops::{Op, OpVisitor};
+use adumbra_ops::row::Partial;
+use adumbra_ops::{Op, OpVisitor};
 
 /// The routines of an instruction.
 #[derive(Clone, Copy)]

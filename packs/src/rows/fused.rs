@@ -4,13 +4,13 @@
 use super::find::{bits_of, code};
 use super::part::{Float, Same, Then, Whole};
 use super::*;
-use adumbra_ir::ops::Op;
-use adumbra_ir::ops::arithmetic::{Add, Div, Mul, Sub};
-use adumbra_ir::ops::choice::{Abs, Max, Min};
-use adumbra_ir::ops::power::{Norm3, Sqrt};
-use adumbra_ir::ops::rounding::Floor;
-use adumbra_ir::ops::trigonometric::{Cos, Sin};
-use adumbra_ir::ops::word::{And, FToI, IAdd, IMul, IToF, Shr, Xor};
+use adumbra_ops::Op;
+use adumbra_ops::arithmetic::{Add, Div, Mul, Sub};
+use adumbra_ops::choice::{Abs, Max, Min};
+use adumbra_ops::power::{Norm3, Sqrt};
+use adumbra_ops::rounding::Floor;
+use adumbra_ops::trigonometric::{Cos, Sin};
+use adumbra_ops::word::{And, FToI, IAdd, IMul, IToF, Shr, Xor};
 
 /// What may be computed together with what comes before or after: a row, or rows that are together already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

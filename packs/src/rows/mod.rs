@@ -8,10 +8,10 @@ use crate::level::Level;
 use crate::pack::{self, Flags, Pack, PackWord};
 use crate::pattern::Pattern;
 use crate::places::{Ref, Run};
-use adumbra_ir::host::CANONICAL_NAN;
-use adumbra_ir::ops::field::Word;
-use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
-use adumbra_ir::types::Direction;
+use adumbra_ops::canonical::CANONICAL_NAN;
+use adumbra_ops::field::Word;
+use adumbra_ops::row::{Kind, Row, WordRow, tangent};
+use adumbra_ops::types::Direction;
 
 /// Computes all points of runs of packs.
 ///
@@ -62,9 +62,9 @@ const fn has_dual(shapes: u16) -> bool {
 pub enum Copying {
     /// The word itself.
     Plain,
-    /// A shadow as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
+    /// A shadow as it is read: [`read_shadow`](adumbra_ops::canonical::read_shadow).
     ShadowRead,
-    /// A float as it leaves: [`leaving`](adumbra_ir::host::leaving).
+    /// A float as it leaves: [`leaving`](adumbra_ops::canonical::leaving).
     FloatLeaving,
     /// A shadow as it leaves.
     ShadowLeaving,

@@ -2,7 +2,7 @@
 
 use super::operand;
 use crate::pack::Pack;
-use adumbra_ir::ops::row::{Row, WordRow, tangent};
+use adumbra_ops::row::{Row, WordRow, tangent};
 use std::marker::PhantomData;
 
 /// A value of a pack, and its shadows if it has any: both or none.

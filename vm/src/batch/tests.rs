@@ -8,7 +8,7 @@ use crate::PointMachine;
 use crate::bytecode::{Instruction, Opcode, Pattern, validate};
 use adumbra_ir::host::{SampleRequest, Sampled};
 use adumbra_ir::module::{MessageId, Module};
-use adumbra_ir::ops::Op;
+use adumbra_ops::Op;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::span::FileId;

@@ -5,7 +5,7 @@
 
 use super::instruction::{Opcode, Pattern, WORDS};
 use adumbra_ir::module::Channels;
-use adumbra_ir::ops::Op;
+use adumbra_ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
 
 /// Bytes of an opcode: its tag, its fields, zeros.

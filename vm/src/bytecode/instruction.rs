@@ -4,8 +4,8 @@
 //! of an opcode mean is said once, by [`Opcode::roles`]; validation, listing and loading go by it.
 
 use adumbra_ir::module::Channels;
-use adumbra_ir::ops::row::Kind;
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::row::Kind;
+use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
 pub use adumbra_packs::Pattern;
 

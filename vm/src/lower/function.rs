@@ -10,7 +10,7 @@ use super::{Frame, Lowering};
 use crate::bytecode::{Instruction, Opcode, Pattern, Slot, WORDS, width};
 use adumbra_ir::entry::cleared;
 use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, ValueId};
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_ir::span::Span;
 use adumbra_ir::types::Lanes;
 

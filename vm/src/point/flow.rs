@@ -9,7 +9,7 @@ use crate::bytecode::{Bytecode, Instruction, Opcode, Slot};
 use crate::native::{
     Branch, Computed, Entry, FINISHED, Flow, Home, Piece, Question, Then, Value, Way, What,
 };
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use rustc_hash::FxHashMap;
 use std::ops::Range;

@@ -10,9 +10,9 @@
 
 use super::state::{Handler, State, Threaded, next};
 use crate::bytecode::{Opcode, Pattern, WORDS};
-use adumbra_ir::ops::point::operand_float;
-use adumbra_ir::ops::row::{Kind, Row, WordRow, tangent};
-use adumbra_ir::ops::{MAX_OPERANDS, OpVisitor};
+use adumbra_ops::point::operand_float;
+use adumbra_ops::row::{Kind, Row, WordRow, tangent};
+use adumbra_ops::{MAX_OPERANDS, OpVisitor};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_packs::Level;
 
@@ -302,7 +302,7 @@ unsafe fn word_row<R: WordRow<N>, const N: usize>(
         if let Some(kind) = R::INFO.fault
             && R::faults(args)
         {
-            state.fault(ip, kind);
+            state.fault(ip, kind.into());
         }
         *file.add(words[0] as usize) = R::value(args);
         next(ip, file, state)

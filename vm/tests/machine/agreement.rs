@@ -6,7 +6,7 @@ use crate::support::Recorder;
 use adumbra_ir::eval::{Options, Point, Shadows, Slot, evaluate};
 use adumbra_ir::host::{Limits, SampleRequest};
 use adumbra_ir::module::*;
-use adumbra_ir::ops::Op;
+use adumbra_ops::Op;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::span::Span;

@@ -5,8 +5,8 @@ use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{Number, Slot};
 use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, leaving};
 use crate::module::*;
-use crate::ops::row::Kind;
-use crate::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::row::Kind;
+use adumbra_ops::{MAX_OPERANDS, Op};
 use crate::quad::Awaited;
 use crate::span::Span;
 use crate::types::{Direction, Scalar};
@@ -164,7 +164,7 @@ impl<F: Number> Machine<'_, F> {
             if let Some(kind) = info.fault
                 && op.faults(&operand_bits(op, args))
             {
-                self.fault(kind, inst.span);
+                self.fault(kind.into(), inst.span);
             }
             if info.operands.contains(&Kind::Float) {
                 self.record(value.word.into());

@@ -8,7 +8,7 @@
 
 use crate::calls::CallGraph;
 use crate::module::*;
-use crate::ops::Op;
+use adumbra_ops::Op;
 use crate::types::Scalar;
 
 /// Flattens the branches that have these arms, as far as it can be. Returns whether it changed anything.

@@ -13,7 +13,7 @@ use crate::host::CANONICAL_NAN;
 use crate::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
-use crate::ops::Op;
+use adumbra_ops::Op;
 use crate::span::{FileId, Span};
 use crate::text::QUADS;
 use crate::types::{Scalar, StructType, Type};

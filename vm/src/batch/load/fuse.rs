@@ -7,7 +7,7 @@
 
 use super::super::step::{Act, Place, Step};
 use super::{Loader, Triple, written};
-use adumbra_ir::ops::Op;
+use adumbra_ops::Op;
 use adumbra_packs::{Full, Fusion, Made, Piece, Shape, find_fusion};
 use std::ops::Range;
 

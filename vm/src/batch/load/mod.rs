@@ -18,7 +18,7 @@ use crate::blocks::{Blocks, arguments, each_written, ends_block};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
 use crate::native::{Unit, What};
 use adumbra_ir::module::Channels;
-use adumbra_ir::ops::Op;
+use adumbra_ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_packs::Level;
 use adumbra_packs::{Copying, Routines, Shape, Test, find_copy, find_test, find_truth};

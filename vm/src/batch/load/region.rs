@@ -8,7 +8,7 @@ use super::Loader;
 use super::stretch::Words;
 use crate::blocks::Blocks;
 use crate::native::{Block, Branch, End, Question, Region, Unit, Value, Way};
-use adumbra_ir::ops::MAX_OPERANDS;
+use adumbra_ops::MAX_OPERANDS;
 use adumbra_ir::types::Lanes;
 use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;

@@ -4,7 +4,7 @@ use super::super::step::{Act, Place};
 use super::{Loader, Triple, slots};
 use crate::bytecode::Pattern;
 use crate::native::What;
-use adumbra_ir::ops::{MAX_OPERANDS, Op};
+use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_packs::{Routines, Shape, find_faults, find_row, partials_of_one};
 
@@ -34,7 +34,7 @@ impl Loader<'_> {
         if let Some(kind) = info.fault {
             let test = find_faults(op, self.level);
             let test = test.expect("a row that can fault has a test for it");
-            self.emit(Act::Fault(test, kind), places(operands));
+            self.emit(Act::Fault(test, kind.into()), places(operands));
         } else if result.is_none()
             && operands.iter().all(|operand| operand.value.is_cell())
             && !self.in_array[to as usize]

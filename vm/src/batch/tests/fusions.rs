@@ -4,7 +4,7 @@ use super::*;
 use crate::batch::load::load;
 use crate::batch::step::Act;
 use adumbra_ir::module::Module;
-use adumbra_ir::ops::row::Kind;
+use adumbra_ops::row::Kind;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::verify::verify;

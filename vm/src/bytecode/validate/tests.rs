@@ -3,7 +3,7 @@
 use super::*;
 use crate::bytecode::{MAX_SLOTS, Pattern};
 use adumbra_ir::module::Channels;
-use adumbra_ir::ops::Op;
+use adumbra_ops::Op;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::text::parse;
 

@@ -1,0 +1,68 @@
+//! The op table as a page, for `docs/` and `:help`.
+
+use crate::list::Op;
+use crate::row::{Info, Kind};
+use std::fmt::Write;
+
+/// Every row in Markdown: first those with a derivative, then those without.
+pub fn table() -> String {
+    let mut page = String::from(
+        "| written | derivative | at kinks and poles | ulp | what it gives |\n|---|---|---|---|---|\n",
+    );
+    let rows = |differentiable: bool| {
+        let infos = Op::ALL.iter().map(|op| op.info());
+        infos.filter(move |info| info.differentiable() == differentiable)
+    };
+    for info in rows(true) {
+        let cells = [
+            info.usage,
+            info.derivative,
+            info.kink,
+            &accuracy(info),
+            info.doc,
+        ];
+        line(&mut page, &cells);
+    }
+    page.push_str("\n| written | name | types | what it gives |\n|---|---|---|---|\n");
+    for info in rows(false) {
+        line(
+            &mut page,
+            &[info.usage, info.name, &signature(info), info.doc],
+        );
+    }
+    page
+}
+
+/// How exact the value is, in units in the last place: `rounded once`, `≤ 0.9`, or, where terms cancel, `≤ 4 of 1`, those of 1.
+pub fn accuracy(info: &Info) -> String {
+    match (info.ulp, info.terms) {
+        (0.0, _) => String::from("rounded once"),
+        (ulp, 0.0) => format!("≤ {ulp}"),
+        (ulp, terms) => format!("≤ {ulp} of {terms}"),
+    }
+}
+
+/// The types of operands and result: `(int, int) → bool`.
+pub fn signature(info: &Info) -> String {
+    let operands: Vec<&str> = info.operands.iter().map(|&kind| kind_name(kind)).collect();
+    format!("({}) → {}", operands.join(", "), kind_name(info.result))
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Float => "float",
+        Kind::I32 => "int",
+        Kind::U32 => "uint",
+        Kind::Bool => "bool",
+        Kind::Int => "int or uint",
+        Kind::Word => "int, uint or bool",
+    }
+}
+
+/// One line of a table; bars inside cells are escaped.
+fn line(page: &mut String, cells: &[&str]) {
+    for cell in cells {
+        let _ = write!(page, "| {} ", cell.replace('|', "\\|"));
+    }
+    page.push_str("|\n");
+}

@@ -1,0 +1,330 @@
+//! The two vocabularies that rows are written in.
+//!
+//! [`Field`] is enough for partials: arithmetic, comparison, selection and calls of other rows. [`Lane`] and its [`Word`] add what the
+//! algorithms of engines need: 32-bit patterns, rounding, fused multiply-add. A type that implements them is a place where rows can run:
+//! `f32` is one point, `f64` the oracle (a `Field` only), packs and instruction builders are further ones. Nothing here branches on a value but
+//! [`Lane::rare`], so that the same text serves many points at once.
+//!
+//! Constants are made from an existing operand (`x.lit(0.5)`), because a builder's constants belong to the code being built.
+
+use crate::call_out::CallOut;
+use crate::noise::numbers;
+use crate::row::Row;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
+
+/// Truth values of a field: one per point.
+pub trait Mask:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+}
+
+impl Mask for bool {}
+
+/// Numbers that partials can be computed in. Every operation rounds; nothing is fused or reordered.
+pub trait Field:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// What comparisons give.
+    type Mask: Mask;
+
+    /// The constant `c`, rounded to this field, in the context of `self`.
+    fn lit(self, c: f64) -> Self;
+    /// `self < other`; false if either is NaN.
+    fn lt(self, other: Self) -> Self::Mask;
+    /// `self <= other`; false if either is NaN.
+    fn le(self, other: Self) -> Self::Mask;
+    /// `self == other`; false if either is NaN.
+    fn same(self, other: Self) -> Self::Mask;
+    /// `yes` where the mask is set, else `no`.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// The value of another row.
+    fn call<R: Row<N>, const N: usize>(args: [Self; N]) -> Self;
+    /// `M` numbers from 0 up to but not including 1 that belong to a point of the integer lattice; what noise is made of. `cell`, `step` and
+    /// `seed` are whole numbers; the point is `cell + step`, as i32 that wrap (beyond them a `cell` saturates, NaN is 0). Another `salt` or
+    /// `seed` is another lattice. All fields give the same numbers: see [`numbers`].
+    fn lattice<const N: usize, const M: usize>(
+        salt: u32,
+        seed: Self,
+        cell: [Self; N],
+        step: [Self; N],
+    ) -> [Self; M];
+}
+
+/// Calls another row by its name: `call(Cos, [t])`.
+#[inline(always)]
+pub fn call<F: Field, R: Row<N>, const N: usize>(_row: R, args: [F; N]) -> F {
+    F::call::<R, N>(args)
+}
+
+/// Binary32 numbers that algorithms run on.
+pub trait Lane: Field {
+    /// The same number of 32-bit words.
+    type Word: Word<Lane = Self, Mask = Self::Mask>;
+
+    /// The bit patterns.
+    fn bits(self) -> Self::Word;
+    /// `self·b + c` with one rounding.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// Correctly rounded square root; NaN below zero.
+    fn square_root(self) -> Self;
+    /// Clears the sign bit.
+    fn magnitude(self) -> Self;
+    /// The integer nearest to it, halfway cases to the even one.
+    fn round_even(self) -> Self;
+    /// The greatest integer not above it.
+    fn round_down(self) -> Self;
+    /// The least integer not below it.
+    fn round_up(self) -> Self;
+    /// Without its fraction.
+    fn round_to_zero(self) -> Self;
+    /// To i32: truncates, saturates, NaN to 0.
+    fn to_i32(self) -> Self::Word;
+    /// To u32: truncates, saturates, NaN to 0.
+    fn to_u32(self) -> Self::Word;
+    /// What is slow where the mask is set, else `fast`. One point branches; many points test whether any needs it.
+    fn rare(mask: Self::Mask, slow: impl Slow<Self>, fast: Self) -> Self;
+}
+
+/// What a row does with the few operands that its usual way does not serve. Types that hold the operands, not closures: those are not always
+/// inlined where a caller has features that they lack, and then the usual way has to keep its operands in memory.
+pub trait Slow<L> {
+    /// The result.
+    fn slow(self) -> L;
+}
+
+/// 32-bit words: integers in two's complement, truth values (0 or 1), or bit patterns of floats.
+pub trait Word:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+    /// The floats of the same shape.
+    type Lane: Lane<Word = Self, Mask = Self::Mask>;
+    /// What comparisons give.
+    type Mask: Mask;
+
+    /// The constant `c` in the context of `self`.
+    fn lit(self, c: u32) -> Self;
+    /// The floats with these bit patterns.
+    fn float(self) -> Self::Lane;
+    /// Wrapping sum.
+    fn plus(self, other: Self) -> Self;
+    /// Wrapping difference.
+    fn minus(self, other: Self) -> Self;
+    /// Low half of the product.
+    fn times(self, other: Self) -> Self;
+    /// High half of the unsigned product.
+    fn times_high(self, other: Self) -> Self;
+    /// Shift left by the low five bits of `by`.
+    fn shl(self, by: Self) -> Self;
+    /// Logical shift right by the low five bits of `by`.
+    fn shr(self, by: Self) -> Self;
+    /// Arithmetic shift right by the low five bits of `by`.
+    fn sar(self, by: Self) -> Self;
+    /// Number of leading zero bits, 32 for 0.
+    fn leading_zeros(self) -> Self;
+    /// Signed `self < other`.
+    fn lt_signed(self, other: Self) -> Self::Mask;
+    /// Unsigned `self < other`.
+    fn lt_unsigned(self, other: Self) -> Self::Mask;
+    /// `self == other`.
+    fn same(self, other: Self) -> Self::Mask;
+    /// `yes` where the mask is set, else `no`.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// 1 where the mask is set, else 0, in the context of `self`.
+    fn truth(self, mask: Self::Mask) -> Self;
+    /// The float nearest to the signed integer.
+    fn i32_to_float(self) -> Self::Lane;
+    /// The float nearest to the unsigned integer.
+    fn u32_to_float(self) -> Self::Lane;
+    /// The constant of that index, which must be below the table's length.
+    fn lookup(self, table: &'static [u32]) -> Self;
+    /// A function of `self` and another, point by point.
+    fn call_out(self, function: CallOut, b: Self) -> Self;
+}
+
+macro_rules! scalar_field {
+    ($float:ty, $method:ident) => {
+        impl Field for $float {
+            type Mask = bool;
+
+            #[inline(always)]
+            fn lit(self, c: f64) -> Self {
+                c as $float
+            }
+            #[inline(always)]
+            fn lt(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> bool {
+                self <= other
+            }
+            #[inline(always)]
+            fn same(self, other: Self) -> bool {
+                self == other
+            }
+            #[inline(always)]
+            fn select(mask: bool, yes: Self, no: Self) -> Self {
+                if mask { yes } else { no }
+            }
+            #[inline(always)]
+            fn call<R: Row<N>, const N: usize>(args: [Self; N]) -> Self {
+                R::$method(args)
+            }
+            #[inline(always)]
+            fn lattice<const N: usize, const M: usize>(
+                salt: u32,
+                seed: Self,
+                cell: [Self; N],
+                step: [Self; N],
+            ) -> [Self; M] {
+                let word = |x: Self| x as i32 as u32;
+                let numbers: [f32; M] = numbers(salt, word(seed), cell.map(word), step.map(word));
+                numbers.map(Self::from)
+            }
+        }
+    };
+}
+
+scalar_field!(f32, value);
+scalar_field!(f64, spec);
+
+impl Lane for f32 {
+    type Word = u32;
+
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.to_bits()
+    }
+    #[inline(always)]
+    fn mul_add(self, b: f32, c: f32) -> f32 {
+        f32::mul_add(self, b, c)
+    }
+    #[inline(always)]
+    fn square_root(self) -> f32 {
+        self.sqrt()
+    }
+    #[inline(always)]
+    fn magnitude(self) -> f32 {
+        self.abs()
+    }
+    #[inline(always)]
+    fn round_even(self) -> f32 {
+        self.round_ties_even()
+    }
+    #[inline(always)]
+    fn round_down(self) -> f32 {
+        self.floor()
+    }
+    #[inline(always)]
+    fn round_up(self) -> f32 {
+        self.ceil()
+    }
+    #[inline(always)]
+    fn round_to_zero(self) -> f32 {
+        self.trunc()
+    }
+    #[inline(always)]
+    fn to_i32(self) -> u32 {
+        self as i32 as u32
+    }
+    #[inline(always)]
+    fn to_u32(self) -> u32 {
+        self as u32
+    }
+    #[inline(always)]
+    fn rare(mask: bool, slow: impl Slow<f32>, fast: f32) -> f32 {
+        if mask {
+            std::hint::cold_path();
+            slow.slow()
+        } else {
+            fast
+        }
+    }
+}
+
+impl Word for u32 {
+    type Lane = f32;
+    type Mask = bool;
+
+    #[inline(always)]
+    fn lit(self, c: u32) -> u32 {
+        c
+    }
+    #[inline(always)]
+    fn float(self) -> f32 {
+        f32::from_bits(self)
+    }
+    #[inline(always)]
+    fn plus(self, other: u32) -> u32 {
+        self.wrapping_add(other)
+    }
+    #[inline(always)]
+    fn minus(self, other: u32) -> u32 {
+        self.wrapping_sub(other)
+    }
+    #[inline(always)]
+    fn times(self, other: u32) -> u32 {
+        self.wrapping_mul(other)
+    }
+    #[inline(always)]
+    fn times_high(self, other: u32) -> u32 {
+        ((u64::from(self) * u64::from(other)) >> 32) as u32
+    }
+    #[inline(always)]
+    fn shl(self, by: u32) -> u32 {
+        self.wrapping_shl(by)
+    }
+    #[inline(always)]
+    fn shr(self, by: u32) -> u32 {
+        self.wrapping_shr(by)
+    }
+    #[inline(always)]
+    fn sar(self, by: u32) -> u32 {
+        (self as i32).wrapping_shr(by) as u32
+    }
+    #[inline(always)]
+    fn leading_zeros(self) -> u32 {
+        u32::leading_zeros(self)
+    }
+    #[inline(always)]
+    fn lt_signed(self, other: u32) -> bool {
+        (self as i32) < other as i32
+    }
+    #[inline(always)]
+    fn lt_unsigned(self, other: u32) -> bool {
+        self < other
+    }
+    #[inline(always)]
+    fn same(self, other: u32) -> bool {
+        self == other
+    }
+    #[inline(always)]
+    fn select(mask: bool, yes: u32, no: u32) -> u32 {
+        if mask { yes } else { no }
+    }
+    #[inline(always)]
+    fn truth(self, mask: bool) -> u32 {
+        u32::from(mask)
+    }
+    #[inline(always)]
+    fn i32_to_float(self) -> f32 {
+        self as i32 as f32
+    }
+    #[inline(always)]
+    fn u32_to_float(self) -> f32 {
+        self as f32
+    }
+    #[inline(always)]
+    fn lookup(self, table: &'static [u32]) -> u32 {
+        table[self as usize]
+    }
+    #[inline(always)]
+    fn call_out(self, function: CallOut, b: u32) -> u32 {
+        function.of(self, b)
+    }
+}

@@ -1,0 +1,91 @@
+//! Between two values.
+
+use crate::choice::Saturate;
+use crate::field::{Field, Lane, call};
+use crate::row::{Class, Info, Kind, Partial, Row, between};
+use Partial::{Of, Singular};
+
+/// Linear interpolation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mix;
+
+impl Row<3> for Mix {
+    const INFO: Info = Info {
+        name: "mix",
+        usage: "mix(a, b, t)",
+        doc: "a·(1 - t) + b·t, fused: a at t = 0 and b at t = 1, exactly. Beyond, it extrapolates.",
+        derivative: "(1 - t)·a′ + t·b′ + (b - a)·t′",
+        operands: &[Kind::Float; 3],
+        test: &[between(0.5, 100.0), between(0.5, 100.0), between(0.0, 1.0)],
+        ulp: 1.0,
+        ..Info::SMOOTH
+    };
+
+    fn spec([a, b, t]: [f64; 3]) -> f64 {
+        a * (1.0 - t) + b * t
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([a, b, t]: [L; 3]) -> L {
+        b.mul_add(t, (-a).mul_add(t, a))
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([a, b, t]: [F; 3], _: F) -> [Partial<F>; 3] {
+        [Of(t.lit(1.0) - t), Of(t), Singular(b - a)]
+    }
+}
+
+/// The smooth step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SmoothStep;
+
+impl Row<3> for SmoothStep {
+    const INFO: Info = Info {
+        name: "smoothstep",
+        usage: "smoothstep(from, to, x)",
+        doc: "s²(3 - 2s) with s = saturate((x - from)/(to - from)): 0 before, 1 after, a smooth ramp between. Where from = to it is step(from, x).",
+        derivative: "g·(x′ - (1 - s)·from′ - s·to′) with g = 6s(1 - s)/(to - from)",
+        class: Class::Kink,
+        kink: "at both ends the derivative is 0, as it is outside",
+        operands: &[Kind::Float; 3],
+        test: &[between(-2.0, -1.0), between(1.0, 2.0), between(-3.0, 3.0)],
+        ulp: 4.0,
+        ..Info::SMOOTH
+    };
+
+    fn spec([from, to, x]: [f64; 3]) -> f64 {
+        if from == to && x == from {
+            return 1.0;
+        }
+        let s = Saturate::spec([(x - from) / (to - from)]);
+        s * s * (3.0 - 2.0 * s)
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([from, to, x]: [L; 3]) -> L {
+        let ramp = call(Saturate, [(x - from) / (to - from)]);
+        // 0/0, where both ends and x are one.
+        let at_step = from.same(to) & x.same(from);
+        let s = L::select(at_step, x.lit(1.0), ramp);
+        s * s * (s.lit(3.0) - s.lit(2.0) * s)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([from, to, x]: [F; 3], _: F) -> [Partial<F>; 3] {
+        let (zero, one) = (x.lit(0.0), x.lit(1.0));
+        let s = (x - from) / (to - from);
+        let inside = zero.lt(s) & s.lt(one);
+        let slope = x.lit(6.0) * s * (one - s) / (to - from);
+        let within = |p: F| Singular(F::select(inside, p, zero));
+        [
+            within(-(slope * (one - s))),
+            within(-(slope * s)),
+            within(slope),
+        ]
+    }
+
+    fn piece([from, to, x]: [f64; 3]) -> i64 {
+        Saturate::piece([(x - from) / (to - from)])
+    }
+}

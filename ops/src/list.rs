@@ -1,0 +1,144 @@
+//! The list of all rows. An op exists because it stands here; everything else is derived.
+//!
+//! Adding one: write its row in the file that it belongs to, name it here.
+
+use crate::arithmetic::*;
+use crate::choice::*;
+use crate::exponential::*;
+use crate::hyperbolic::*;
+use crate::interpolation::*;
+use crate::noise::cellular::*;
+use crate::noise::gradient::*;
+use crate::noise::value::*;
+use crate::power::*;
+use crate::rounding::*;
+use crate::row::{Info, Row, WordRow};
+use crate::trigonometric::*;
+use crate::word::*;
+
+/// What to do with a row, whichever it is: see [`Op::visit`].
+pub trait OpVisitor {
+    /// What comes out.
+    type Out;
+    /// For a differentiable row.
+    fn float<R: Row<N>, const N: usize>(self) -> Self::Out;
+    /// For a row without derivative.
+    fn word<R: WordRow<N>, const N: usize>(self) -> Self::Out;
+}
+
+macro_rules! list {
+    (
+        float { $($row:ident/$n:literal),* $(,)? }
+        word { $($word:ident/$m:literal),* $(,)? }
+    ) => {
+        /// A row of the op table, by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        #[allow(missing_docs)]
+        pub enum Op {
+            $($row,)*
+            $($word,)*
+        }
+
+        impl Op {
+            /// Every op, in the order of the table.
+            pub const ALL: &[Op] = &[$(Op::$row,)* $(Op::$word,)*];
+
+            /// The row's data.
+            pub const fn info(self) -> &'static Info {
+                match self {
+                    $(Op::$row => &<$row as Row<$n>>::INFO,)*
+                    $(Op::$word => &<$word as WordRow<$m>>::INFO,)*
+                }
+            }
+
+            /// Does for this row what the visitor does for any.
+            #[inline]
+            pub fn visit<V: OpVisitor>(self, visitor: V) -> V::Out {
+                match self {
+                    $(Op::$row => visitor.float::<$row, $n>(),)*
+                    $(Op::$word => visitor.word::<$word, $m>(),)*
+                }
+            }
+        }
+    };
+}
+
+list! {
+    float {
+        Neg/1, Add/2, Sub/2, Mul/2, Div/2,
+        Min/2, Max/2, Clamp/3, Saturate/1, Select/3, Step/2, Abs/1, Sign/1,
+        Floor/1, Ceil/1, Round/1, Trunc/1, Fract/1, Mod/2, Fmod/2,
+        Mix/3, SmoothStep/3,
+        Sqrt/1, Rsqrt/1, Cbrt/1, Pow/2, Hypot/2, Norm3/3,
+        Exp/1, Exp2/1, Log/1, Log2/1, Log10/1,
+        Sin/1, Cos/1, Tan/1, Asin/1, Acos/1, Atan/1, Atan2/2,
+        Sinh/1, Cosh/1, Tanh/1,
+        Perlin1/2, Perlin2/3, Perlin3/4, Perlin4/5,
+        Simplex1/2, Simplex2/3, Simplex3/4, Simplex4/5,
+        Value1/2, Value2/3, Value3/4, Value4/5,
+        Cell1/2, Cell2/3, Cell3/4, Cell4/5,
+        Worley1/2, Worley2/3, Worley3/4, Worley4/5,
+        WorleySecond1/2, WorleySecond2/3, WorleySecond3/4, WorleySecond4/5,
+        Voronoi1/2, Voronoi2/3, Voronoi3/4, Voronoi4/5,
+    }
+    word {
+        IAdd/2, ISub/2, IMul/2, INeg/1, IDiv/2, IRem/2, UDiv/2, URem/2, Index/2,
+        And/2, Or/2, Xor/2, Not/1, LNot/1, Shl/2, Shr/2, Sar/2,
+        IMin/2, IMax/2, IAbs/1, ISign/1, UMin/2, UMax/2,
+        ILt/2, ILe/2, ULt/2, ULe/2, IEq/2, INe/2, FLt/2, FLe/2, FEq/2, FNe/2,
+        ISel/3,
+        FToI/1, FToU/1, IToF/1, UToF/1, BToI/1, BToU/1, IToU/1, UToI/1, AsInt/1, AsFloat/1,
+    }
+}
+
+impl Op {
+    /// How many operands it has: 1 to [`MAX_OPERANDS`](crate::MAX_OPERANDS).
+    pub const fn arity(self) -> usize {
+        self.info().operands.len()
+    }
+
+    /// The op whose row has that name.
+    pub fn from_name(name: &str) -> Option<Op> {
+        let found = BY_NAME.binary_search_by(|op| op.info().name.cmp(name));
+        found.ok().map(|index| BY_NAME[index])
+    }
+
+    /// Whether it is written as a call of its own name: an intrinsic.
+    pub fn is_intrinsic(self) -> bool {
+        let info = self.info();
+        let operands = info.usage.strip_prefix(info.name);
+        operands.is_some_and(|operands| operands.starts_with('('))
+    }
+}
+
+/// All ops, sorted by name.
+static BY_NAME: [Op; Op::ALL.len()] = by_name();
+
+const fn by_name() -> [Op; Op::ALL.len()] {
+    let mut sorted = [Op::ALL[0]; Op::ALL.len()];
+    let mut len = 0;
+    while len < sorted.len() {
+        let op = Op::ALL[len];
+        let mut at = len;
+        while at > 0 && is_less(op.info().name, sorted[at - 1].info().name) {
+            sorted[at] = sorted[at - 1];
+            at -= 1;
+        }
+        sorted[at] = op;
+        len += 1;
+    }
+    sorted
+}
+
+const fn is_less(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return a[i] < b[i];
+        }
+        i += 1;
+    }
+    a.len() < b.len()
+}

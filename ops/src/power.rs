@@ -1,0 +1,255 @@
+//! Roots and powers.
+
+use crate::algorithm::power;
+use crate::exponential::Log;
+use crate::field::{Field, Lane, call};
+use crate::row::{Class, Info, Kind, Partial, Row, between, sign};
+use Partial::{Of, Singular};
+
+/// Square root.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sqrt;
+
+impl Row<1> for Sqrt {
+    const INFO: Info = Info {
+        name: "sqrt",
+        usage: "sqrt(t)",
+        doc: "The square root; NaN below 0.",
+        derivative: "t′/(2v)",
+        kink: "at 0, where the slope is infinite, and below, the derivative is 0",
+        test: &[between(0.01, 100.0)],
+        ..Info::SMOOTH
+    };
+
+    fn spec([t]: [f64; 1]) -> f64 {
+        t.sqrt()
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t]: [L; 1]) -> L {
+        t.square_root()
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
+        let zero = t.lit(0.0);
+        [Of(F::select(zero.lt(v), t.lit(0.5) / v, zero))]
+    }
+
+    fn piece([t]: [f64; 1]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Reciprocal square root.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rsqrt;
+
+impl Row<1> for Rsqrt {
+    const INFO: Info = Info {
+        name: "rsqrt",
+        usage: "rsqrt(t)",
+        doc: "1/sqrt(t); infinite at 0, NaN below.",
+        derivative: "-v·t′/(2t)",
+        kink: "at the pole 0, and below, the derivative is 0",
+        test: &[between(0.01, 100.0)],
+        ulp: 0.501,
+        worst: &[1.4811018e11],
+        ..Info::SMOOTH
+    };
+
+    fn spec([t]: [f64; 1]) -> f64 {
+        1.0 / t.sqrt()
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t]: [L; 1]) -> L {
+        power::rsqrt(t)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
+        let zero = t.lit(0.0);
+        let p = t.lit(-0.5) * (v / t);
+        [Singular(F::select(zero.lt(t), p, zero))]
+    }
+
+    fn piece([t]: [f64; 1]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Cube root.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cbrt;
+
+impl Row<1> for Cbrt {
+    const INFO: Info = Info {
+        name: "cbrt",
+        usage: "cbrt(t)",
+        doc: "The cube root, with the sign of t.",
+        derivative: "v·t′/(3t)",
+        kink: "at 0, where the slope is infinite, the derivative is 0",
+        test: &[between(-100.0, 100.0)],
+        ulp: 0.501,
+        worst: &[-2.280941e-17],
+        ..Info::SMOOTH
+    };
+
+    fn spec([t]: [f64; 1]) -> f64 {
+        t.cbrt()
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t]: [L; 1]) -> L {
+        power::cbrt(t)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t]: [F; 1], v: F) -> [Partial<F>; 1] {
+        let zero = t.lit(0.0);
+        let p = t.lit(1.0 / 3.0) * (v / t);
+        [Of(F::select(t.same(zero), zero, p))]
+    }
+
+    fn piece([t]: [f64; 1]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Power.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pow;
+
+impl Row<2> for Pow {
+    const INFO: Info = Info {
+        name: "pow",
+        usage: "pow(t, e)",
+        doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t wants a whole e, else NaN.",
+        derivative: "(e·v/t)·t′ + v·ln(t)·e′",
+        kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN both are 0",
+        operands: &[Kind::Float; 2],
+        test: &[between(0.01, 10.0), between(-4.0, 4.0)],
+        ulp: 0.904,
+        worst: &[1.9799997e-27, 1.425847],
+        ..Info::SMOOTH
+    };
+
+    fn spec([t, e]: [f64; 2]) -> f64 {
+        t.powf(e)
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([t, e]: [L; 2]) -> L {
+        power::pow(t, e)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t, e]: [F; 2], v: F) -> [Partial<F>; 2] {
+        let (zero, one) = (t.lit(0.0), t.lit(1.0));
+        let origin = t.same(zero);
+        let at_origin = F::select(origin & e.same(one), one, zero);
+        let regular = v.same(v) & !origin;
+        [
+            Singular(F::select(regular, e * v / t, at_origin)),
+            Singular(F::select(zero.lt(t), v * call(Log, [t]), zero)),
+        ]
+    }
+
+    fn piece([t, _]: [f64; 2]) -> i64 {
+        sign(t)
+    }
+}
+
+/// Length of a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hypot;
+
+impl Row<2> for Hypot {
+    const INFO: Info = Info {
+        name: "hypot",
+        usage: "hypot(a, b)",
+        doc: "sqrt(a² + b²) without overflow on the way; infinite if either is, even beside a NaN.",
+        derivative: "(a/v)·a′ + (b/v)·b′",
+        class: Class::Kink,
+        kink: "at the origin the derivative is 0",
+        operands: &[Kind::Float; 2],
+        test: &[between(-10.0, 10.0), between(0.5, 10.0)],
+        ulp: 0.75,
+        worst: &[2.578648e-39, 6.720033e-39],
+        ..Info::SMOOTH
+    };
+
+    fn spec([a, b]: [f64; 2]) -> f64 {
+        a.hypot(b)
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+        power::hypot(a, b)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
+        let zero = v.lit(0.0);
+        let origin = v.same(zero);
+        let share = |x: F| Of(F::select(origin, zero, x / v));
+        [share(a), share(b)]
+    }
+
+    fn piece([a, b]: [f64; 2]) -> i64 {
+        i64::from(a == 0.0 && b == 0.0)
+    }
+}
+
+/// Length of a triple.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Norm3;
+
+impl Row<3> for Norm3 {
+    const INFO: Info = Info {
+        name: "norm3",
+        usage: "norm3(a, b, c)",
+        doc: "sqrt(a² + b² + c²) without overflow on the way; infinite if any is, even beside a NaN.",
+        derivative: "(a/v)·a′ + (b/v)·b′ + (c/v)·c′",
+        class: Class::Kink,
+        kink: "at the origin the derivative is 0",
+        operands: &[Kind::Float; 3],
+        test: &[
+            between(-10.0, 10.0),
+            between(0.5, 10.0),
+            between(-10.0, 10.0),
+        ],
+        ulp: 1.25,
+        ..Info::SMOOTH
+    };
+
+    fn spec([a, b, c]: [f64; 3]) -> f64 {
+        a.hypot(b).hypot(c)
+    }
+
+    #[inline(always)]
+    fn value<L: Lane>([a, b, c]: [L; 3]) -> L {
+        power::norm3(a, b, c)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([a, b, c]: [F; 3], v: F) -> [Partial<F>; 3] {
+        // One division for all three; its scale keeps the reciprocal of a very small or great length from losing digits.
+        let (zero, one) = (v.lit(0.0), v.lit(1.0));
+        let small = v.lt(v.lit(2f64.powi(-60)));
+        let great = v.lit(2f64.powi(60)).lt(v);
+        let down = F::select(great, v.lit(2f64.powi(-90)), one);
+        let scale = F::select(small, v.lit(2f64.powi(90)), down);
+        let reciprocal = F::select(v.same(zero), zero, one / (v * scale));
+        [
+            Of(a * scale * reciprocal),
+            Of(b * scale * reciprocal),
+            Of(c * scale * reciprocal),
+        ]
+    }
+
+    fn piece(x: [f64; 3]) -> i64 {
+        i64::from(x == [0.0; 3])
+    }
+}

@@ -1,0 +1,171 @@
+//! The data of rows, the flag of singular rows, and the tangent formula.
+
+use crate::draw::*;
+use adumbra_ops::Op;
+use adumbra_ops::MAX_OPERANDS;
+use adumbra_ops::docs::table;
+use adumbra_ops::row::{Class, Kind};
+use std::collections::HashSet;
+
+#[test]
+fn every_row_says_what_it_is() {
+    let mut names = HashSet::new();
+    for &op in Op::ALL {
+        let info = op.info();
+        let name = info.name;
+        assert!(names.insert(name), "{name} twice");
+        assert_eq!(Op::from_name(name), Some(op));
+        assert!((1..=MAX_OPERANDS).contains(&op.arity()), "{name}");
+        assert!(info.long || op.arity() <= 3, "{name}: long");
+        assert!(!info.usage.is_empty(), "{name}: usage");
+        assert!(info.doc.ends_with('.'), "{name}: doc");
+        let differentiable = info.class != Class::Discrete;
+        assert_eq!(
+            !info.derivative.is_empty(),
+            differentiable,
+            "{name}: derivative"
+        );
+        let tested = if differentiable { op.arity() } else { 0 };
+        assert_eq!(info.test.len(), tested, "{name}: test intervals");
+        assert!(
+            info.test.iter().all(|i| i.low < i.high),
+            "{name}: test intervals"
+        );
+        let kinked = matches!(info.class, Class::Kink | Class::Jump);
+        assert!(!kinked || !info.kink.is_empty(), "{name}: kink");
+        assert!(
+            !differentiable || info.result == Kind::Float,
+            "{name}: result"
+        );
+    }
+    assert_eq!(Op::from_name("no such op"), None);
+}
+
+#[test]
+fn the_page_lists_every_row() {
+    let page = table();
+    for &op in Op::ALL {
+        let usage = op.info().usage.replace('|', "\\|");
+        assert!(page.contains(&format!("| {usage} | ")), "{usage}");
+        assert!(page.contains(op.info().doc));
+    }
+    assert!(page.contains("| sin(t) | cos(t)·t′ |"));
+    assert!(page.contains("| a < b | ilt | (int, int) → bool | Signed a < b. |"));
+}
+
+/// Special finite operands in every combination, and random finite ones.
+fn finite_operands(op: Op) -> Vec<Vec<f32>> {
+    let mut all = tuples(op, &finite());
+    let mut draw = Draw::of(op);
+    for _ in 0..20_000 {
+        let operands: Vec<f32> = (op.info().operands.iter())
+            .map(|kind| match kind {
+                Kind::Bool => (draw.word() & 1) as f32,
+                // An exponent of all ones loses a bit.
+                _ => match f32::from_bits(draw.word()) {
+                    x if x.is_finite() => x,
+                    x => f32::from_bits(x.to_bits() & !0x4000_0000),
+                },
+            })
+            .collect();
+        all.push(operands);
+    }
+    all
+}
+
+#[test]
+fn a_partial_is_singular_if_and_only_if_it_can_be_infinite_or_nan() {
+    for op in float_rows() {
+        let info = op.info();
+        let arity = op.arity();
+        let singular = &op.singular()[..arity];
+        let mut infinite = vec![false; arity];
+        for operands in finite_operands(op) {
+            let v = value(op, &operands);
+            let partials = op.partials(&operands, v);
+            for (infinite, partial) in infinite.iter_mut().zip(&partials) {
+                *infinite |= !partial.is_finite();
+            }
+            assert!(
+                infinite.iter().zip(singular).all(|(is, may)| is <= may),
+                "{}{operands:?} has the partials {partials:?}, of which are singular: {singular:?}",
+                info.name
+            );
+            // The rule of a quotient is built on 1/b, which is infinite for the least denormals.
+            let overflow = op == Op::Div && (1.0 / operands[1]).is_infinite();
+            assert!(
+                overflow || !v.is_finite() || !partials.iter().any(|p| p.is_nan()),
+                "{}{operands:?} is {v} but has the partials {partials:?}",
+                info.name
+            );
+            let still = op.tangent(&operands, v, &vec![Some(0.0); arity]);
+            assert_eq!(
+                still, 0.0,
+                "{}{operands:?}: tangent of zero shadows",
+                info.name
+            );
+        }
+        assert_eq!(
+            infinite, singular,
+            "{}: no operands need the mark",
+            info.name
+        );
+    }
+}
+
+/// What the language's page promises at singular points: roots, powers and arcs give 0 or something finite there, and never NaN anywhere.
+#[test]
+fn no_nan_comes_from_finite_operands_of_roots_powers_and_arcs() {
+    use Op::*;
+    for op in [
+        Sqrt, Rsqrt, Cbrt, Pow, Hypot, Norm3, Asin, Acos, Atan, Atan2, Log, Log2, Log10,
+    ] {
+        for operands in finite_operands(op) {
+            let partials = op.partials(&operands, value(op, &operands));
+            let name = op.info().name;
+            assert!(
+                !partials.iter().any(|p| p.is_nan()),
+                "{name}{operands:?}: {partials:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_tangent_is_the_sum_of_partials_times_shadows() {
+    for op in float_rows() {
+        let mut draw = Draw::of(op);
+        for round in 0..200 {
+            let operands = draw.operands(op);
+            let v = op.spec(&operands);
+            let partials = op.partials(&operands, v);
+            // Each bit of the round takes one operand's shadow away.
+            let shadows: Vec<Option<f64>> = (0..op.arity())
+                .map(|i| (round >> i & 1 == 0).then(|| draw.unit() - 0.5))
+                .collect();
+            let mut sum = 0.0;
+            for i in 0..op.arity() {
+                sum += partials[i] * shadows[i].unwrap_or(0.0);
+            }
+            let tangent = op.tangent(&operands, v, &shadows);
+            assert_eq!(tangent, sum, "{}{operands:?}·{shadows:?}", op.info().name);
+        }
+    }
+}
+
+/// a′ − b′ subtracts, a shadow that is missing adds nothing, and an infinite partial is ignored where its shadow is 0.
+#[test]
+fn the_tangent_formula_by_example() {
+    let (x, y) = (Some(3.0), Some(4.0));
+    assert_eq!(Op::Sub.tangent(&[1.0, 1.0], 0.0, &[x, y]), -1.0);
+    assert_eq!(Op::Sub.tangent(&[1.0, 1.0], 0.0, &[None, y]), -4.0);
+    assert_eq!(Op::Sub.tangent(&[1.0, 1.0], 0.0, &[x, None]), 3.0);
+    assert_eq!(Op::Sub.tangent(&[1.0, 1.0], 0.0, &[None, None]), 0.0);
+    assert_eq!(Op::Max.tangent(&[1.0, 2.0], 2.0, &[Some(f64::NAN), y]), 4.0);
+    let infinite = f64::INFINITY;
+    assert_eq!(
+        Op::Div.tangent(&[1.0, 0.0], infinite, &[Some(0.0), Some(0.0)]),
+        0.0
+    );
+    assert_eq!(Op::Div.tangent(&[1.0, 0.0], infinite, &[x, None]), infinite);
+}
