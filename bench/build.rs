@@ -18,9 +18,9 @@ const MATHS: [&str; 2] = ["cheap", "equal"];
 
 fn main() {
     println!("cargo::rerun-if-changed=c");
-    println!("cargo::rerun-if-changed=../src/bench/programs/w4.txt");
+    println!("cargo::rerun-if-changed=../cli/src/benchmarks/programs/w4.txt");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let text = fs::read_to_string("../src/bench/programs/w4.txt")
+    let text = fs::read_to_string("../cli/src/benchmarks/programs/w4.txt")
         .expect("the statements are part of the repository");
     let statements: Vec<Statement<'_>> = text
         .lines()
@@ -191,7 +191,7 @@ fn c_expression((op, _, a, b): Statement<'_>) -> String {
         (_, "min") => format!("v{b} < v{a} ? v{b} : v{a}"),
         (_, "abs") => format!("__builtin_fabsf(v{a})"),
         (_, "sqrt" | "sin" | "cos") => format!("m_{op}(v{a})"),
-        _ => panic!("../src/bench/programs/w4.txt has an unknown op {op}"),
+        _ => panic!("../cli/src/benchmarks/programs/w4.txt has an unknown op {op}"),
     }
 }
 
@@ -213,7 +213,7 @@ fn c_dual(s: Statement<'_>) -> String {
         "sqrt" => "$n = $a * h".to_string(),
         "sin" => "$n = c * $a".to_string(),
         "cos" => "$n = -s * $a".to_string(),
-        _ => panic!("../src/bench/programs/w4.txt has an unknown op {op}"),
+        _ => panic!("../cli/src/benchmarks/programs/w4.txt has an unknown op {op}"),
     };
     let prelude = match op {
         "div" => "float r = 1.0f / vb, n = va * r;".to_string(),

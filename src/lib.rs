@@ -47,7 +47,6 @@ mod access;
 mod arenas;
 pub mod assembly;
 mod batch;
-pub mod bench;
 #[cfg(doctest)]
 mod book;
 mod closure;
@@ -86,12 +85,12 @@ pub use adumbra_ir::host::{
 pub use adumbra_ir::message::Message;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
 pub use adumbra_ir::module::{ClosureShape, Input, MessageId, Output, TextureId};
-pub use adumbra_ops::row::{Class, Info as OpInfo};
 pub use adumbra_ir::passes::{AtDivergence, Derivatives, FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::quad::{Corner, Quad};
 pub use adumbra_ir::{
     Code, Diagnostic, Direction, FileId, Label, Lanes, Module, Op, Scalar, Severity, Span, Type,
 };
+pub use adumbra_ops::row::{Class, Info as OpInfo};
 pub use adumbra_vm::batch::MAX_WIDTH;
 pub use adumbra_vm::words::{AnyWords, Words};
 pub use adumbra_vm::{Level as SimdLevel, Outcome};

@@ -197,7 +197,7 @@ INLINE void step_dual(ray v, dual *t, int *live)
     *live = on & !(next > 20.0f);
 }
 
-/* W4: 2,000 statements on eight variables; w4_*.inc are made from src/bench/programs/w4.txt by the build script. */
+/* W4: 2,000 statements on eight variables; w4_*.inc are made from cli/src/benchmarks/programs/w4.txt by the build script. */
 #define START \
     float v0 = x + 0.5f, v1 = y + 0.25f, v2 = x * y + 1.0f, v3 = x - y, v4 = 1.5f - x, v5 = 2.0f * y, v6 = 0.7f * x + 0.1f, v7 = x + y + 1.0f;
 #define SEED(d) \

@@ -2,10 +2,10 @@
 
 use crate::case::{Case, FIRST50};
 use crate::limit::{Batch, Dual, batches};
-use adumbra::bench::{
+use adumbra::{Engine, SimdLevel, Tier};
+use adumbra_cli::benchmarks::{
     Batches, Contender, Points, ROUNDS, Report, grid, planes, planes_out, program, race, tiers, w4,
 };
-use adumbra::{Engine, SimdLevel, Tier};
 use std::cell::RefCell;
 use std::hint::black_box;
 

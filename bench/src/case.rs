@@ -1,7 +1,7 @@
 //! The benchmark programs as they stand against the C limit.
 
 use crate::limit::Dual;
-use adumbra::bench::{Goal, Workload, workloads};
+use adumbra_cli::benchmarks::{Goal, Workload, workloads};
 
 /// One of them.
 pub struct Case {

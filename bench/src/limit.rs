@@ -1,7 +1,7 @@
 //! The C limit: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of transcendentals, at each SIMD level.
 
 use adumbra::SimdLevel;
-use adumbra::bench::Pixel;
+use adumbra_cli::benchmarks::Pixel;
 
 /// A value with both shadows. It lies in memory as C has it.
 pub type Dual = adumbra::Dual<f32>;

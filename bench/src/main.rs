@@ -9,7 +9,7 @@ mod limit;
 mod peers;
 mod point;
 
-use adumbra::bench::{ROUNDS, Report, engines};
+use adumbra_cli::benchmarks::{ROUNDS, Report, engines};
 
 fn main() {
     let json = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {

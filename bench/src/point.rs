@@ -3,7 +3,7 @@
 use crate::case::{Case, FIRST50};
 use crate::limit::{Dual, Point, points as builds};
 use adumbra::Engine;
-use adumbra::bench::{
+use adumbra_cli::benchmarks::{
     Contender, Points, ROUNDS, Report, grid, point_engines, program, race, suffix, w4,
 };
 use std::hint::black_box;

@@ -4,9 +4,9 @@
 //! after the other: open, append, close, then append the `If`, `Loop` or `Block`.
 
 use crate::module::*;
-use adumbra_ops::Op;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
+use adumbra_ops::Op;
 
 /// Makes one function.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ mod tests;
 use crate::codes::Code;
 use crate::module::{ClosureId, MessageId, TextureId};
 use crate::span::Span;
-pub use adumbra_ops::canonical::{CANONICAL_NAN, leaving, read_shadow};
 use adumbra_ops::OpFault;
+pub use adumbra_ops::canonical::{CANONICAL_NAN, leaving, read_shadow};
 use std::iter::{Chain, Copied, Flatten, Once, once};
 use std::slice;
 

@@ -24,11 +24,11 @@ pub mod text;
 pub mod types;
 pub mod verify;
 
+pub use adumbra_ops::Op;
 pub use builder::Builder;
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Label};
 pub use module::Module;
-pub use adumbra_ops::Op;
 pub use span::{FileId, Span};
 pub use types::{Direction, Lanes, Scalar, Type};
 pub use verify::verify;

@@ -10,10 +10,10 @@
 
 pub use crate::message::Message;
 use crate::metadata::Metadata;
-use adumbra_ops::Op;
 use crate::quad::Quad;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar, Type};
+use adumbra_ops::Op;
 use smallvec::SmallVec;
 
 macro_rules! ids {

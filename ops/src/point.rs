@@ -1,9 +1,9 @@
 //! Running rows on one point: what the reference evaluator, folding and the tests use.
 
-use crate::list::{Op, OpVisitor};
-use crate::row::{Row, WordRow, tangent};
 use crate::field::Field;
+use crate::list::{Op, OpVisitor};
 use crate::row::{Kind, Partial};
+use crate::row::{Row, WordRow, tangent};
 
 /// The most operands a row has.
 pub const MAX_OPERANDS: usize = 5;

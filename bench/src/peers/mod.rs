@@ -5,11 +5,11 @@ mod num_dual;
 
 use crate::case::Likeness;
 use crate::limit::Dual;
-use adumbra::bench::{
+use adumbra::{Engine, SimdLevel, Tier};
+use adumbra_cli::benchmarks::{
     Batches, Contender, Goal, Pixel, Points, ROUNDS, Report, Workload, planes, planes_out, program,
     race, tiers, w4 as shader, workloads,
 };
-use adumbra::{Engine, SimdLevel, Tier};
 use fidget::Gradients;
 use fidget_core::vm::VmFunction;
 use fidget_jit::JitFunction;
@@ -204,7 +204,7 @@ fn w4_statements() -> Vec<Statement> {
             operands: [register(2), register(3)],
         }
     };
-    include_str!("../../../src/bench/programs/w4.txt")
+    include_str!("../../../cli/src/benchmarks/programs/w4.txt")
         .lines()
         .map(statement)
         .collect()

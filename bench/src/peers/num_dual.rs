@@ -2,7 +2,7 @@
 
 use super::{Op, Statement, w4_statements};
 use crate::limit::Dual;
-use adumbra::bench::Pixel;
+use adumbra_cli::benchmarks::Pixel;
 use nalgebra::{U1, U2};
 use num_dual::{DualNum, DualSVec32};
 

@@ -9,8 +9,8 @@ use super::tree::{Expr, ExprKind};
 use super::types::{TypeId, TypeKind};
 use crate::ast;
 use crate::limits::MAX_LEAVES;
-use adumbra_ops::row::Kind;
 use adumbra_ir::{Code, Diagnostic, Direction, Op, Span};
+use adumbra_ops::row::Kind;
 use bumpalo::collections::Vec as BumpVec;
 
 /// What a built-in function does.

@@ -1,9 +1,9 @@
 //! What computes a row in a sweep: the op table itself, or a batch machine at a level of SIMD instructions, with a program of that row alone.
 
 use adumbra_ir::host::{ConstantTexture, Limits};
-use adumbra_ops::row::Kind;
 use adumbra_ir::text;
 use adumbra_ir::{FileId, Op};
+use adumbra_ops::row::Kind;
 use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome, Source};
 use std::fmt;
 use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! The numbers that a program can be evaluated over, and what a value is.
 
 use super::suspended::begin_over;
-use adumbra_ops::wide::WideWord;
 use super::{Options, Point, Progress};
 use crate::host::{CANONICAL_NAN, Host};
 use crate::module::Module;
+use crate::types::{Direction, Scalar};
 use adumbra_ops::field::Field;
 use adumbra_ops::row::{Kind, Row, WordRow};
+use adumbra_ops::wide::WideWord;
 use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
-use crate::types::{Direction, Scalar};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 

@@ -15,9 +15,9 @@ mod tests;
 
 use crate::builder::Builder;
 use crate::module::*;
-use adumbra_ops::Op;
 use crate::span::Span;
 use crate::types::Lanes;
+use adumbra_ops::Op;
 use std::collections::{HashMap, HashSet};
 use tables::Tables;
 

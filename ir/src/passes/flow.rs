@@ -10,8 +10,8 @@
 
 use super::summary::{Summary, bit};
 use crate::module::*;
-use adumbra_ops::MAX_OPERANDS;
 use crate::types::{Lanes, Scalar};
+use adumbra_ops::MAX_OPERANDS;
 use std::ops::BitOr;
 
 /// A node of the graph: values by their id, then arrays, then results, then joints of calls.

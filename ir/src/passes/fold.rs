@@ -13,9 +13,9 @@
 use super::alias::{Aliases, hand_on_name};
 use crate::host::CANONICAL_NAN;
 use crate::module::{Args, Function, Inst, InstKind, Region, RegionId, Results, ValueId};
-use adumbra_ops::{MAX_OPERANDS, Op};
 use crate::span::Span;
 use crate::types::Scalar;
+use adumbra_ops::{MAX_OPERANDS, Op};
 
 /// Folds a function in place.
 pub(super) fn fold(function: &mut Function) {

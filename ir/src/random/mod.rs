@@ -8,13 +8,13 @@ mod tests;
 use crate::builder::Builder;
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
-use adumbra_ops::Op;
-use adumbra_ops::row::Kind;
 use crate::passes;
 use crate::quad::Quad;
 use crate::span::{FileId, Span};
 use crate::types::{Direction, Lanes, Scalar, Type};
 use Scalar::{Bool, Closure, F32, I32, Resource, U32};
+use adumbra_ops::Op;
+use adumbra_ops::row::Kind;
 use std::collections::HashSet;
 
 /// Xorshift.

@@ -3,10 +3,10 @@
 use super::*;
 use crate::codes::Code;
 use crate::module::*;
-use adumbra_ops::Op;
 use crate::span::{FileId, Span};
 use crate::types::{Scalar, Type};
 use crate::verify;
+use adumbra_ops::Op;
 use std::collections::HashSet;
 
 /// A module with every kind of instruction, as it prints.

@@ -3,10 +3,10 @@
 use super::function::Checker;
 use super::{Rule, is_constant};
 use crate::module::*;
-use adumbra_ops::Op;
-use adumbra_ops::row::Kind;
 use crate::types::{Lanes, Scalar};
 use Scalar::{Bool, Closure, F32, I32, Resource};
+use adumbra_ops::Op;
+use adumbra_ops::row::Kind;
 
 impl<'a> Checker<'a> {
     /// Operand and result types, ids, and lanes. Edges are checked where the regions are known.

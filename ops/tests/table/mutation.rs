@@ -6,8 +6,8 @@
 use crate::draw::*;
 use crate::kinks::KINKS;
 use crate::partials::{Oracle, Rules, Table};
-use adumbra_ops::Op;
 use adumbra_ops::MAX_OPERANDS;
+use adumbra_ops::Op;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {

@@ -4,8 +4,8 @@
 
 use crate::draw::*;
 use crate::kinks::KINKS;
-use adumbra_ops::Op;
 use adumbra_ops::MAX_OPERANDS;
+use adumbra_ops::Op;
 use adumbra_ops::row::Kind;
 
 /// Where the checks get a row's partials from.

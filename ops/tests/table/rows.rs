@@ -1,8 +1,8 @@
 //! The data of rows, the flag of singular rows, and the tangent formula.
 
 use crate::draw::*;
-use adumbra_ops::Op;
 use adumbra_ops::MAX_OPERANDS;
+use adumbra_ops::Op;
 use adumbra_ops::docs::table;
 use adumbra_ops::row::{Class, Kind};
 use std::collections::HashSet;

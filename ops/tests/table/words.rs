@@ -38,9 +38,7 @@ fn check(op: Op, operands: &[u32]) {
     );
     let faults = match op.info().fault {
         Some(OpFault::DivisionByZero) => operands[1] == 0,
-        Some(OpFault::IndexOutOfRange) => {
-            !(0..operands[1] as i32).contains(&(operands[0] as i32))
-        }
+        Some(OpFault::IndexOutOfRange) => !(0..operands[1] as i32).contains(&(operands[0] as i32)),
         _ => false,
     };
     assert_eq!(op.faults(operands), faults, "{name}{operands:?}");

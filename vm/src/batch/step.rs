@@ -4,8 +4,8 @@ use crate::bytecode::{Array, Pattern};
 use crate::native::What;
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::module::Channels;
-use adumbra_ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ops::Op;
 use adumbra_packs::{Full, Routines, Shape, Test};
 
 /// One step, and where its operands begin among the program's.

@@ -8,12 +8,12 @@ use crate::PointMachine;
 use crate::bytecode::{Instruction, Opcode, Pattern, validate};
 use adumbra_ir::host::{SampleRequest, Sampled};
 use adumbra_ir::module::{MessageId, Module};
-use adumbra_ops::Op;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::types::Lanes;
+use adumbra_ops::Op;
 
 /// Textures by where they are asked; what each point asks and says is kept.
 #[derive(Default)]

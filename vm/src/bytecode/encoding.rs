@@ -5,8 +5,8 @@
 
 use super::instruction::{Opcode, Pattern, WORDS};
 use adumbra_ir::module::Channels;
-use adumbra_ops::Op;
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ops::Op;
 
 /// Bytes of an opcode: its tag, its fields, zeros.
 pub(super) type Encoded = [u8; 4];

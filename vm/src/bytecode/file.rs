@@ -14,10 +14,10 @@ use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
-use adumbra_ops::Op;
 use adumbra_ir::quad::Quad;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::types::{Lanes, Scalar, StructType, Type};
+use adumbra_ops::Op;
 use std::sync::Arc;
 
 /// What a bytecode file begins with.

@@ -4,9 +4,9 @@
 //! of an opcode mean is said once, by [`Opcode::roles`]; validation, listing and loading go by it.
 
 use adumbra_ir::module::Channels;
+use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::row::Kind;
 use adumbra_ops::{MAX_OPERANDS, Op};
-use adumbra_ir::types::{Direction, Lanes};
 pub use adumbra_packs::Pattern;
 
 /// The words of an instruction: a row's result and its operands are the most.

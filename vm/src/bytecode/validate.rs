@@ -11,9 +11,9 @@ mod tests;
 
 use super::{Array, Bytecode, Instruction, MAX_SLOTS, Opcode, Role, Slot};
 use adumbra_ir::module::ClosureShape;
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::row::Kind;
-use adumbra_ir::types::{Direction, Lanes, Scalar};
 
 type Valid = Result<(), String>;
 

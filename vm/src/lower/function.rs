@@ -10,9 +10,9 @@ use super::{Frame, Lowering};
 use crate::bytecode::{Instruction, Opcode, Pattern, Slot, WORDS, width};
 use adumbra_ir::entry::cleared;
 use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, ValueId};
-use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_ir::span::Span;
 use adumbra_ir::types::Lanes;
+use adumbra_ops::{MAX_OPERANDS, Op};
 
 /// Working memory, kept from function to function.
 #[derive(Default)]

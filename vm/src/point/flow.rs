@@ -9,8 +9,8 @@ use crate::bytecode::{Bytecode, Instruction, Opcode, Slot};
 use crate::native::{
     Branch, Computed, Entry, FINISHED, Flow, Home, Piece, Question, Then, Value, Way, What,
 };
-use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
+use adumbra_ops::{MAX_OPERANDS, Op};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

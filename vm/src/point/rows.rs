@@ -10,10 +10,10 @@
 
 use super::state::{Handler, State, Threaded, next};
 use crate::bytecode::{Opcode, Pattern, WORDS};
+use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::point::operand_float;
 use adumbra_ops::row::{Kind, Row, WordRow, tangent};
 use adumbra_ops::{MAX_OPERANDS, OpVisitor};
-use adumbra_ir::types::{Direction, Lanes};
 use adumbra_packs::Level;
 
 /// Names a routine for the level that is wanted.

@@ -6,13 +6,13 @@ use crate::support::Recorder;
 use adumbra_ir::eval::{Options, Point, Shadows, Slot, evaluate};
 use adumbra_ir::host::{Limits, SampleRequest};
 use adumbra_ir::module::*;
-use adumbra_ops::Op;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::span::Span;
 use adumbra_ir::text::{Spans, print};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ir::verify::verify;
+use adumbra_ops::Op;
 use adumbra_vm::{Bytecode, Outcome, PointMachine, lower};
 use std::sync::Arc;
 

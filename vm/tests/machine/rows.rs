@@ -3,11 +3,11 @@
 use adumbra_ir::builder::Builder;
 use adumbra_ir::host::{ConstantTexture, Limits, leaving, read_shadow};
 use adumbra_ir::module::*;
+use adumbra_ir::span::Span;
+use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::Op;
 use adumbra_ops::point::operand_float;
 use adumbra_ops::row::Kind;
-use adumbra_ir::span::Span;
-use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_vm::{PointMachine, lower};
 use std::sync::Arc;
 

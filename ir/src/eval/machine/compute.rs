@@ -5,11 +5,11 @@ use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{Number, Slot};
 use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, leaving};
 use crate::module::*;
-use adumbra_ops::row::Kind;
-use adumbra_ops::{MAX_OPERANDS, Op};
 use crate::quad::Awaited;
 use crate::span::Span;
 use crate::types::{Direction, Scalar};
+use adumbra_ops::row::Kind;
+use adumbra_ops::{MAX_OPERANDS, Op};
 use smallvec::{SmallVec, smallvec};
 
 impl<F: Number> Machine<'_, F> {

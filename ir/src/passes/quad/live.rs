@@ -8,8 +8,8 @@
 
 use crate::calls::CallGraph;
 use crate::module::*;
-use adumbra_ops::Op;
 use crate::types::Scalar;
+use adumbra_ops::Op;
 
 /// Flattens the branches that have these arms, as far as it can be. Returns whether it changed anything.
 pub(super) fn flatten(module: &mut Module, arms: &[(FuncId, RegionId)]) -> bool {

@@ -8,8 +8,8 @@ use super::Loader;
 use super::stretch::Words;
 use crate::blocks::Blocks;
 use crate::native::{Block, Branch, End, Question, Region, Unit, Value, Way};
-use adumbra_ops::MAX_OPERANDS;
 use adumbra_ir::types::Lanes;
+use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 

@@ -4,8 +4,8 @@ use super::super::step::{Act, Place};
 use super::{Loader, Triple, slots};
 use crate::bytecode::Pattern;
 use crate::native::What;
-use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_packs::{Routines, Shape, find_faults, find_row, partials_of_one};
 
 impl Loader<'_> {

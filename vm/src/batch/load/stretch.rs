@@ -6,8 +6,8 @@
 use super::super::step::{Act, Place, Step};
 use super::{Loader, written};
 use crate::native::{Computed, Home, Stretch, Unit, Value};
-use adumbra_ops::MAX_OPERANDS;
 use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

@@ -4,10 +4,10 @@ use super::*;
 use crate::batch::load::load;
 use crate::batch::step::Act;
 use adumbra_ir::module::Module;
-use adumbra_ops::row::Kind;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::verify::verify;
+use adumbra_ops::row::Kind;
 use adumbra_packs::{Fusion, Made, Piece, Shape, find_fusion};
 
 /// A module as text.

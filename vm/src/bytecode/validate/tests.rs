@@ -3,9 +3,9 @@
 use super::*;
 use crate::bytecode::{MAX_SLOTS, Pattern};
 use adumbra_ir::module::Channels;
-use adumbra_ops::Op;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::text::parse;
+use adumbra_ops::Op;
 
 fn program() -> Bytecode {
     let text = include_str!("../../../../ir/src/text/every_kind.adir");

@@ -1,0 +1,259 @@
+//! Our engines on the benchmark programs: one point at a time, and in batches at each SIMD level.
+
+use super::clock::{Contender, race};
+use super::programs::{self, Pixel, Workload, program, workloads};
+use super::report::Report;
+use adumbra::{
+    BatchEvaluator, BatchGlobals, BatchSetup, Dual, Engine, Evaluator, Instance, Limits,
+    NoTextures, OutputSlot, Part, Program, SimdLevel, Tier,
+};
+use std::cell::RefCell;
+use std::fmt;
+use std::hint::black_box;
+use std::mem::take;
+use std::sync::Arc;
+
+/// An engine of single points on a benchmark program.
+#[derive(Debug)]
+pub struct Points {
+    evaluator: Evaluator,
+}
+
+impl Points {
+    /// An evaluator for the program.
+    ///
+    /// # Panics
+    /// If the processor lacks the engine.
+    pub fn new(program: &Arc<Program>, engine: Engine) -> Points {
+        let evaluator = Evaluator::with(&Instance::new(program), engine, Limits::default());
+        Points {
+            evaluator: evaluator.expect("the processor has the engine"),
+        }
+    }
+
+    /// Evaluates one point, as a host does: its globals are read where they stand, and the one output is left where
+    /// [`result`](Points::result) finds it.
+    pub fn run(&mut self, point: &Pixel) {
+        self.evaluator.evaluate(point, &mut NoTextures);
+    }
+
+    /// What came out of the last point.
+    pub fn result(&self) -> Dual<f32> {
+        match *self.evaluator.words() {
+            [value, ddx, ddy] => Dual { value, ddx, ddy }.map(f32::from_bits),
+            _ => unreachable!("a benchmark program has one float output"),
+        }
+    }
+
+    /// What comes out of one point.
+    pub fn at(&mut self, point: &Pixel) -> Dual<f32> {
+        self.run(point);
+        self.result()
+    }
+}
+
+/// The batch engine on a benchmark program, from planes to planes.
+pub struct Batches {
+    planes: [Vec<f32>; 2],
+    evaluator: BatchEvaluator,
+    /// Its one output.
+    output: OutputSlot<f32>,
+    /// How many parts come out: 1, or 3 where the program has derivatives.
+    parts: usize,
+    out: [Vec<f32>; 3],
+}
+
+impl fmt::Debug for Batches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Batches").field(&self.evaluator).finish()
+    }
+}
+
+impl Batches {
+    /// An evaluator for the program, and planes for these points.
+    ///
+    /// # Panics
+    /// If the processor lacks the level or the tier.
+    pub fn new(program: &Arc<Program>, level: SimdLevel, tier: Tier, points: &[Pixel]) -> Batches {
+        let setup = BatchSetup {
+            simd: Some(level),
+            tier,
+            ..BatchSetup::default()
+        };
+        let evaluator = BatchEvaluator::with(&Instance::new(program), &setup);
+        Batches {
+            planes: programs::planes(points),
+            evaluator: evaluator.expect("the processor has the level"),
+            output: (program.output_slot("f"))
+                .expect("a benchmark program has one float output, f"),
+            parts: if program.stats().lanes > 0 { 3 } else { 1 },
+            out: programs::planes_out(points.len()),
+        }
+    }
+
+    /// All points, seeded along x and y, chunk by chunk. Derivatives come out where the program has any.
+    pub fn run(&mut self) {
+        let (planes, mut out) = (take(&mut self.planes), take(&mut self.out));
+        self.run_on(&planes, &mut out);
+        (self.planes, self.out) = (planes, out);
+    }
+
+    /// The same with planes that others use as well, so that nobody has memory of his own to wait for.
+    pub fn run_on(&mut self, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
+        let mut globals = BatchGlobals::new(self.evaluator.instance().program().globals());
+        let seeds = [("x", Part::Ddx), ("y", Part::Ddy)];
+        for ((name, seed), plane) in seeds.into_iter().zip(planes) {
+            let given = globals.plane(name, Part::Value, 0, plane, 1);
+            let given = given.and_then(|()| globals.same_part(name, seed, 1.0_f32));
+            given.expect("benchmark programs have x and y");
+        }
+        let (width, points) = (self.evaluator.width(), planes[0].len());
+        for first in (0..points).step_by(width) {
+            let count = width.min(points - first);
+            self.evaluator
+                .evaluate(&globals, first, count, &mut NoTextures);
+            for (out, part) in out.iter_mut().zip(Part::ALL).take(self.parts) {
+                (self.evaluator).copy_slot(self.output, part, 0, &mut out[first..], 1);
+            }
+        }
+        black_box(out);
+    }
+
+    /// What came out at a point.
+    pub fn at(&self, point: usize) -> Dual<f32> {
+        let [value, ddx, ddy] = [0, 1, 2].map(|part| self.out[part][point]);
+        Dual { value, ddx, ddy }
+    }
+
+    /// Values, ddx and ddy of all points.
+    pub fn planes(&self) -> &[Vec<f32>; 3] {
+        &self.out
+    }
+}
+
+/// Who can compute rows at a level.
+pub fn tiers(level: SimdLevel) -> impl Iterator<Item = Tier> {
+    let is_native = level > SimdLevel::Baseline && Tier::Native.is_available();
+    let native = is_native.then_some(Tier::Native);
+    std::iter::once(Tier::Interpreter).chain(native)
+}
+
+/// The engines that run single points one by one: interpreted, and by machine code where there is any.
+pub fn point_engines() -> impl Iterator<Item = Engine> {
+    let native = Tier::Native.is_available().then_some(Engine::Native);
+    std::iter::once(Engine::Point).chain(native)
+}
+
+/// What the titles of an engine have behind them, by its tier.
+pub fn suffix(tier: Option<Tier>) -> &'static str {
+    match tier {
+        None | Some(Tier::Interpreter) => "",
+        Some(Tier::Native) => "_native",
+        Some(Tier::Auto) => "_auto",
+    }
+}
+
+/// Sees whether at every SIMD level every point has, to the bit, what it has alone; by machine code too.
+///
+/// # Panics
+/// If one has not.
+pub fn check(workload: &Workload) {
+    let program = program(&workload.shader, true);
+    let bits = |dual: Dual<f32>| dual.map(f32::to_bits);
+    let [expected, found @ ..] = &point_engines()
+        .map(|engine| {
+            let mut alone = Points::new(&program, engine);
+            workload.points.iter().map(|p| alone.at(p)).collect()
+        })
+        .collect::<Vec<Vec<_>>>()[..]
+    else {
+        unreachable!("points can be interpreted");
+    };
+    for found in found {
+        for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+            let name = workload.name;
+            assert!(
+                bits(found) == bits(expected),
+                "{name}, machine code alone, point {i}: {found:?} instead of {expected:?}"
+            );
+        }
+    }
+    for level in SimdLevel::available() {
+        for tier in tiers(level) {
+            let mut batches = Batches::new(&program, level, tier, &workload.points);
+            batches.run();
+            for (i, &expected) in expected.iter().enumerate() {
+                let (found, name) = (batches.at(i), workload.name);
+                assert!(
+                    bits(found) == bits(expected),
+                    "{name}, {level}, {tier:?}, point {i}: {found:?} instead of {expected:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Checks and times W1 to W4.
+pub(super) fn run(rounds: usize, report: &mut Report) {
+    for workload in workloads() {
+        check(&workload);
+        time(&workload, rounds, report);
+    }
+    for level in SimdLevel::missing() {
+        report.notice(format!("this processor lacks the SIMD level {level}"));
+    }
+}
+
+const WHAT: [&str; 2] = ["value", "dual"];
+
+fn time(workload: &Workload, rounds: usize, report: &mut Report) {
+    let (name, points) = (workload.name, &workload.points);
+    // The same for all: a contender that came to memory of its own would wait for it.
+    let planes = &programs::planes(points);
+    let out = &RefCell::new(programs::planes_out(points.len()));
+    let mut contenders = Vec::new();
+    for what in WHAT {
+        let program = program(&workload.shader, what == "dual");
+        for engine in point_engines() {
+            let mut alone = Points::new(&program, engine);
+            let title = format!("{name}_point_{what}{}", suffix(engine.tier()));
+            contenders.push(Contender::new(title, move || {
+                points.iter().for_each(|point| alone.run(point));
+            }));
+        }
+        for level in SimdLevel::available() {
+            for tier in tiers(level) {
+                let mut batches = Batches::new(&program, level, tier, points);
+                let title = format!("{name}_{level}_{what}{}", suffix(Some(tier)));
+                contenders.push(Contender::new(title, move || {
+                    batches.run_on(planes, &mut out.borrow_mut());
+                }));
+            }
+        }
+    }
+    let samples = race(&mut contenders, rounds, points.len());
+    report.title(format!("{name}: our engines, nanoseconds a point"));
+    for (contender, sample) in &samples {
+        report.figure(contender, "ns", *sample);
+    }
+    let of = |contender: &str| {
+        let found = samples.iter().find(|(n, _)| n == contender);
+        found.expect("it was timed").1.min
+    };
+    for level in SimdLevel::available() {
+        for what in WHAT {
+            let (point, batch) = (
+                format!("{name}_point_{what}"),
+                format!("{name}_{level}_{what}"),
+            );
+            report.ratio(
+                format!("{point}_over_{level}"),
+                of(&point) / of(&batch),
+                None,
+            );
+        }
+        let [value, dual] = WHAT.map(|what| of(&format!("{name}_{level}_{what}")));
+        let ratio = format!("{name}_{level}_dual_over_value");
+        report.ratio(ratio, dual / value, workload.dual_over_value);
+    }
+}

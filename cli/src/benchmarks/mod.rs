@@ -1,0 +1,41 @@
+//! What the engines cost on this machine: the benchmark programs, a clock that compares, and a report. The command `adumbra bench` prints it; the
+//! crate `bench` of the project uses the same parts to stand our engines beside others.
+//!
+//! Every ratio is of two things measured in turn, in one run, on one thread, by the CPU time of that thread. What is measured was checked before: at
+//! every SIMD level a batch has the bits of single points.
+//!
+//! ```
+//! use adumbra_cli::benchmarks::{Batches, Points, grid, planes, program, w4};
+//! use adumbra::{Engine, SimdLevel, Tier};
+//!
+//! // The first 50 statements of W4, with both derivatives, at a part of the grid.
+//! let program = program(&w4(50), true);
+//! let points = grid(100);
+//! let mut batches = Batches::new(&program, SimdLevel::best(), Tier::Interpreter, &points);
+//! batches.run();
+//! let mut alone = Points::new(&program, Engine::Point);
+//! assert_eq!(batches.at(7), alone.at(&points[7]));
+//! assert_eq!(planes(&points)[0].len(), points.len());
+//! ```
+
+mod clock;
+mod compile;
+mod engines;
+mod native;
+mod post;
+mod programs;
+mod report;
+
+pub use clock::{Contender, ROUNDS, Sample, race};
+pub use engines::{Batches, Points, check, point_engines, suffix, tiers};
+pub use programs::{Pixel, Workload, compiler, grid, planes, planes_out, program, w4, workloads};
+pub use report::{Goal, Report};
+
+/// Measures our engines on every benchmark program, the compilers to bytecode and to machine code, and the five shaders of the post's cost table. `rounds` is how often each thing
+/// is timed, warm each time: the least of them counts.
+pub fn engines(rounds: usize, report: &mut Report) {
+    engines::run(rounds, report);
+    compile::run(rounds, report);
+    native::run(rounds, report);
+    post::run(rounds, report);
+}

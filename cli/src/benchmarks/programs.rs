@@ -1,0 +1,138 @@
+//! The benchmark programs W1 to W4, and the points that they run on.
+
+use super::report::Goal;
+use adumbra::{
+    Compiler, Dual, GlobalsLayout, MemberVisitor, Options, Program, ShaderGlobals, Sources,
+};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// Points along each side of the grid.
+const SIDE: usize = 512;
+
+/// The statements of W4, `op to a b` on eight variables.
+const W4: &str = include_str!("programs/w4.txt");
+
+/// One benchmark program: a shader of x and y whose output is a float, f.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its name in reports: `w1` to `w4`.
+    pub name: &'static str,
+    /// The text.
+    pub shader: String,
+    /// Where it is run.
+    pub points: Vec<Pixel>,
+    /// How much more its derivatives should cost in batches than its value alone.
+    pub dual_over_value: Option<Goal>,
+}
+
+/// W1 (equation 3 of the post), W2 (five octaves of gradient noise, written out), W3 (sphere tracing) and W4 (2,000 statements). W2 runs on every
+/// fourth row of the grid, W3 and W4, which take long, on every sixteenth.
+pub fn workloads() -> [Workload; 4] {
+    let of = |name, shader: &str, step, dual_over_value| Workload {
+        name,
+        shader: shader.to_string(),
+        points: grid(step),
+        dual_over_value,
+    };
+    let twice = Some(Goal::AtMost(2.0));
+    [
+        of("w1", include_str!("programs/w1.adu"), 1, twice),
+        of("w2", include_str!("programs/w2.adu"), 4, twice),
+        of("w3", include_str!("programs/w3.adu"), 16, None),
+        of("w4", &w4(2000), 16, twice),
+    ]
+}
+
+/// The first statements of W4 as a shader, over and over if there are more than it has.
+pub fn w4(statements: usize) -> String {
+    let mut text = String::from(
+        "shader w4(out float f)
+{
+ float x = global_value<x>, y = global_value<y>;
+ float v0 = x + 0.5, v1 = y + 0.25, v2 = x * y + 1.0, v3 = x - y;
+ float v4 = 1.5 - x, v5 = 2.0 * y, v6 = 0.7 * x + 0.1, v7 = x + y + 1.0;
+",
+    );
+    for line in W4.lines().cycle().take(statements) {
+        let mut words = line.split(' ');
+        let [op, to, a, b] = [(); 4].map(|()| words.next().unwrap_or_default());
+        match op {
+            "add" => writeln!(text, " v{to} = v{a} + v{b};"),
+            "sub" => writeln!(text, " v{to} = v{a} - v{b};"),
+            "mul" => writeln!(text, " v{to} = v{a} * v{b};"),
+            "div" => writeln!(text, " v{to} = v{a} / v{b};"),
+            "max" | "min" => writeln!(text, " v{to} = {op}(v{a}, v{b});"),
+            _ => writeln!(text, " v{to} = {op}(v{a});"),
+        }
+        .expect("writing to a string");
+    }
+    text.push_str(" f = v0 + v1 + v2 + v3 + v4 + v5 + v6 + v7;\n}\n");
+    text
+}
+
+/// The globals of a point. C has them in memory as they are here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Pixel {
+    /// From 0 to 1 along a row.
+    pub x: Dual<f32>,
+    /// From 0 to 1 along a column.
+    pub y: Dual<f32>,
+}
+
+impl Pixel {
+    /// x and y, seeded along themselves.
+    pub fn seeded(x: f32, y: f32) -> Pixel {
+        let (x, y) = (Dual::from(x), Dual::from(y));
+        Pixel {
+            x: Dual { ddx: 1.0, ..x },
+            y: Dual { ddy: 1.0, ..y },
+        }
+    }
+}
+
+impl ShaderGlobals for Pixel {
+    fn members<V: MemberVisitor<Pixel>>(visitor: &mut V) {
+        visitor.member("x", |pixel| &pixel.x);
+        visitor.member("y", |pixel| &pixel.y);
+    }
+}
+
+/// A compiler whose globals are x and y, with the derivatives of outputs or without.
+pub fn compiler(derivatives: bool) -> Compiler {
+    Compiler::new(GlobalsLayout::of::<Pixel>()).with_options(Options {
+        output_derivatives: derivatives,
+        ..Options::default()
+    })
+}
+
+/// A benchmark program, compiled.
+///
+/// # Panics
+/// If the text is wrong.
+pub fn program(text: &str, derivatives: bool) -> Arc<Program> {
+    compiler(derivatives)
+        .compile(&Sources::new("bench.adu", text))
+        .unwrap_or_else(|findings| panic!("a benchmark program is wrong:\n{findings}"))
+}
+
+/// Every `step`th row of a grid of 512×512 points over the unit square, row by row: x, seeded along x, and y, seeded along y.
+pub fn grid(step: usize) -> Vec<Pixel> {
+    let at = |i: usize| (i as f32 + 0.5) / SIDE as f32;
+    let point = |row, column| Pixel::seeded(at(column), at(row));
+    let rows = (0..SIDE).step_by(step);
+    rows.flat_map(|row| (0..SIDE).map(move |column| point(row, column)))
+        .collect()
+}
+
+/// Room for what comes out of so many points: values, ddx, ddy.
+pub fn planes_out(points: usize) -> [Vec<f32>; 3] {
+    [(); 3].map(|()| vec![0.0; points])
+}
+
+/// The values of x and of y at these points, one behind the other.
+pub fn planes(points: &[Pixel]) -> [Vec<f32>; 2] {
+    [|p: &Pixel| p.x, |p: &Pixel| p.y]
+        .map(|global| points.iter().map(|p| global(p).value).collect())
+}

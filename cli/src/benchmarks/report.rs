@@ -1,0 +1,124 @@
+//! What was measured: absolute figures, and ratios named `a_over_b`.
+
+use super::clock::Sample;
+use serde_json::{Map, Value, json};
+use std::fmt;
+
+/// Figures in the order measured. It shows as text for people.
+///
+/// ```
+/// use adumbra_cli::benchmarks::{Goal, Report, Sample};
+/// let mut report = Report::default();
+/// report.title("w1: nanoseconds a point");
+/// report.figure("w1_batch", "ns", Sample { min: 1.5, median: 1.75 });
+/// report.ratio("w1_batch_over_c", 1.25, Some(Goal::AtMost(1.5)));
+/// assert_eq!(
+///     report.json().to_string(),
+///     r#"{"w1_batch_median_ns":1.75,"w1_batch_min_ns":1.5,"w1_batch_over_c":1.25}"#
+/// );
+/// assert!(report.to_string().contains("goal: at most 1.5"));
+/// ```
+#[derive(Debug, Default)]
+pub struct Report {
+    rows: Vec<Row>,
+    notices: Vec<String>,
+}
+
+/// What a ratio should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// No more than this.
+    AtMost(f64),
+    /// No less than this.
+    AtLeast(f64),
+}
+
+#[derive(Debug)]
+enum Row {
+    /// A heading for people.
+    Title(String),
+    /// Name, unit, minimum and median.
+    Figure(String, &'static str, Sample),
+    /// Name, ratio, and what it should be.
+    Ratio(String, f64, Option<Goal>),
+    /// Whether something holds.
+    Fact(String, bool),
+}
+
+impl Report {
+    /// Starts a group of figures.
+    pub fn title(&mut self, title: impl Into<String>) {
+        self.rows.push(Row::Title(title.into()));
+    }
+
+    /// Says something that the figures do not.
+    pub fn notice(&mut self, notice: impl Into<String>) {
+        self.notices.push(notice.into());
+    }
+
+    /// Adds an absolute figure.
+    pub fn figure(&mut self, name: impl Into<String>, unit: &'static str, sample: Sample) {
+        self.rows.push(Row::Figure(name.into(), unit, sample));
+    }
+
+    /// Adds a ratio, with its goal if there is one.
+    pub fn ratio(&mut self, name: impl Into<String>, ratio: f64, goal: Option<Goal>) {
+        self.rows.push(Row::Ratio(name.into(), ratio, goal));
+    }
+
+    /// Adds something that holds or not.
+    pub fn fact(&mut self, name: impl Into<String>, holds: bool) {
+        self.rows.push(Row::Fact(name.into(), holds));
+    }
+
+    /// For programs: one flat object.
+    pub fn json(&self) -> Value {
+        let mut object = Map::new();
+        for row in &self.rows {
+            match row {
+                Row::Title(_) => {}
+                Row::Figure(name, unit, sample) => {
+                    object.insert(format!("{name}_min_{unit}"), json!(sample.min));
+                    object.insert(format!("{name}_median_{unit}"), json!(sample.median));
+                }
+                Row::Ratio(name, ratio, _) => {
+                    object.insert(name.clone(), json!(ratio));
+                }
+                Row::Fact(name, holds) => {
+                    object.insert(name.clone(), json!(holds));
+                }
+            }
+        }
+        Value::Object(object)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in &self.rows {
+            match row {
+                Row::Title(title) => writeln!(f, "\n{title}")?,
+                Row::Figure(name, unit, sample) => {
+                    let (min, median) = (sample.min, sample.median);
+                    writeln!(f, "  {name:<44} {min:>12.2} {unit}   median {median:.2}")?;
+                }
+                Row::Ratio(name, ratio, goal) => {
+                    write!(f, "  {name:<44} {ratio:>12.2} x")?;
+                    match goal {
+                        Some(Goal::AtMost(goal)) => writeln!(f, "   goal: at most {goal}")?,
+                        Some(Goal::AtLeast(goal)) => writeln!(f, "   goal: at least {goal}")?,
+                        None => writeln!(f)?,
+                    }
+                }
+                Row::Fact(name, holds) => {
+                    let holds = if *holds { "yes" } else { "no" };
+                    writeln!(f, "  {name:<44} {holds:>12}")?;
+                }
+            }
+        }
+        for notice in &self.notices {
+            writeln!(f, "\nnote: {notice}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+//! The benchmark programs of Adumbra, with a clock and a report, as the command `adumbra bench` and the crate `adumbra-bench` use them.
+
+pub mod benchmarks;

@@ -1,0 +1,100 @@
+//! The error pages: `docs/errors/CODE.md`, one for each code, with a wrong text, its report and its mend.
+
+use super::page::{Block, blocks};
+use adumbra::{Code, Compiler, GlobalsLayout, Sources};
+use std::path::PathBuf;
+
+fn path(code: Code) -> PathBuf {
+    super::folder().join("errors").join(format!("{code}.md"))
+}
+
+fn block<'a, 'p>(blocks: &'a [Block<'p>], file: &str) -> Option<&'a Block<'p>> {
+    blocks.iter().find(|block| block.file() == Some(file))
+}
+
+/// Whether a text gives a finding of that code.
+fn finds(code: Code, text: &str) -> bool {
+    let found = Compiler::new(GlobalsLayout::hit()).check(&Sources::new("mended.adu", text));
+    found.iter().any(|finding| finding.code == code)
+}
+
+/// What is wrong with a code's page.
+fn complaint(code: Code) -> Option<&'static str> {
+    let Ok(page) = std::fs::read_to_string(path(code)) else {
+        return Some("has no page");
+    };
+    if !page.starts_with(&format!("# {code}: {}\n", code.title())) {
+        return Some("has a page without its title");
+    }
+    let blocks = blocks(&page);
+    let shows = |block: &Block| {
+        matches!(block.word(), "console" | "repl" | "rust")
+            && block.body.contains(&format!("{code}"))
+    };
+    if !blocks.iter().any(shows) {
+        return Some("has a page that does not show it");
+    }
+    match (block(&blocks, "wrong.adu"), block(&blocks, "mended.adu")) {
+        (Some(_), None) => Some("has a page without the mend, `mended.adu`"),
+        (_, Some(mended)) if finds(code, mended.body) => Some("is still found in `mended.adu`"),
+        _ => None,
+    }
+}
+
+#[test]
+fn every_code_has_a_page_that_shows_it_and_its_mend() {
+    let wrong = Code::ALL.iter().filter_map(|&code| {
+        complaint(code).map(|complaint| format!("{code} ({}) {complaint}", code.title()))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The page that lists them all.
+fn index() -> String {
+    let mut text = String::from(
+        "# Errors and warnings\n\nEach finding has a code, each code a page: why it is wrong, an example, its report, and the mend. \
+         `E` is an error, `W` a warning.\n",
+    );
+    let mut last = None;
+    for &code in Code::ALL {
+        let section = match code as u16 / 100 {
+            1 => "Text and grammar",
+            2 => "Names and declarations",
+            3 => "Types",
+            4 => "Statements and flow",
+            5 => "Derivatives, textures, closures, the host",
+            6 => "Limits",
+            7 => "IR text and bytecode files",
+            8 => "While a point runs",
+            other => panic!("codes {other}xx have no section"),
+        };
+        if last != Some(section) {
+            text += &format!("\n## {section}\n\n");
+        }
+        last = Some(section);
+        text += &format!("- [{code}]({code}.md) {}\n", code.title());
+    }
+    text
+}
+
+#[test]
+fn the_index_lists_every_code() {
+    let path = super::folder().join("errors/index.md");
+    let mut text = std::fs::read_to_string(&path).expect("the page exists");
+    if super::blesses() && text != index() {
+        text = index();
+        std::fs::write(path, &text).expect("the page can be written");
+    }
+    let difference = super::page::difference("errors/index.md", &text, &index());
+    assert_eq!(difference, None);
+}
+
+#[test]
+fn every_page_has_a_code() {
+    for page in std::fs::read_dir(super::folder().join("errors")).expect("the folder exists") {
+        let page = page.expect("the folder can be read").path();
+        let known = Code::ALL.iter().any(|&code| path(code) == page);
+        assert!(known || page.ends_with("index.md"), "{}", page.display());
+    }
+}

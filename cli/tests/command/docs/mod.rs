@@ -1,0 +1,111 @@
+//! The documentation under test: what a page shows is what happens.
+//!
+//! A fenced block says by its first word what it is:
+//!
+//! ```text
+//! adu file=NAME    a text that later blocks of the page use by that name; without a name, a library that `check` finds nothing in
+//! json file=NAME   the same for a group or other data
+//! console          lines `$ adumbra …`, each followed by what it prints, run where the page's files are
+//! repl             lines `> …` typed into one session, each followed by what it prints
+//! rust             an example; rustdoc runs it (`src/book.rs` lists the pages)
+//! c, c top         parts of the one program that the page is; the tests of `capi` build and run it
+//! text, sh, toml   an illustration, not run
+//! ```
+//!
+//! In what is printed, `[..]` stands for anything in one line. A picture of the page is the file that one of its commands writes under that name.
+//! `ADUMBRA_BLESS=1 cargo test --test docs` writes down what happens.
+
+mod claims;
+mod errors;
+mod page;
+mod pictures;
+mod replay;
+
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    crate::command::project("docs")
+}
+
+/// Every page below `docs/`, sorted.
+fn pages() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The page's path from `docs/`, for people.
+fn name(page: &Path) -> String {
+    let inside = page.strip_prefix(folder()).expect("a page of the docs");
+    inside.display().to_string()
+}
+
+/// Whether pages are to be brought up to date instead of compared.
+fn blesses() -> bool {
+    std::env::var_os("ADUMBRA_BLESS").is_some()
+}
+
+#[test]
+fn what_pages_show_is_what_happens() {
+    let mut wrong = Vec::new();
+    for path in pages() {
+        let text = std::fs::read_to_string(&path).expect("a page is text");
+        let replayed = replay::replay(&name(&path), &text);
+        wrong.extend(replayed.complaints);
+        wrong.extend(pictures::complaints(&path, &text, &replayed.folder));
+        if blesses() && replayed.text != text {
+            std::fs::write(&path, &replayed.text).expect("the page can be written");
+        } else {
+            wrong.extend(page::difference(&name(&path), &text, &replayed.text));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_page_with_rust_is_given_to_rustdoc() {
+    let listed = include_str!("../../../../src/book.rs");
+    let mut wrong = Vec::new();
+    for path in pages() {
+        let text = std::fs::read_to_string(&path).expect("a page is text");
+        let is_listed = listed.contains(&format!("\"../docs/{}\"", name(&path)));
+        let has_rust = page::blocks(&text)
+            .iter()
+            .any(|block| block.word() == "rust");
+        if has_rust != is_listed {
+            let verb = if has_rust { "wants" } else { "needs no" };
+            wrong.push(format!("{} {verb} line in src/book.rs", name(&path)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn links_lead_to_pages_and_the_summary_leads_to_all() {
+    let mut wrong = Vec::new();
+    let mut reached = vec![folder().join("SUMMARY.md")];
+    for path in pages() {
+        let text = std::fs::read_to_string(&path).expect("a page is text");
+        for link in page::links(&text) {
+            let target = path.parent().expect("a folder").join(&link);
+            match target.canonicalize() {
+                Ok(target) => reached.push(target),
+                Err(_) => wrong.push(format!("{}: {link} is not there", name(&path))),
+            }
+        }
+    }
+    let lost = pages().into_iter().filter(|page| !reached.contains(page));
+    wrong.extend(lost.map(|page| format!("nothing leads to {}", name(&page))));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,201 @@
+//! Does what a page shows, and gives the page as it should be.
+
+use super::page::{Block, blocks};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A page after its blocks were run.
+pub(crate) struct Replayed {
+    /// The page with what was really printed.
+    pub(crate) text: String,
+    /// What is wrong with it whatever is printed.
+    pub(crate) complaints: Vec<String>,
+    /// Where its commands were run, with what they wrote.
+    pub(crate) folder: PathBuf,
+}
+
+/// Runs the blocks of a page, in an empty folder of its own.
+pub(crate) fn replay(name: &str, page: &str) -> Replayed {
+    let folder = scratch(name);
+    let mut text = String::new();
+    let mut complaints = Vec::new();
+    let mut done = 0;
+    for block in blocks(page) {
+        text.push_str(&page[done..block.range.start]);
+        done = block.range.end;
+        match body(&block, &folder) {
+            Ok(body) => text.push_str(&body),
+            Err(complaint) => {
+                text.push_str(block.body);
+                complaints.push(format!("docs/{name}:{}: {complaint}", block.line(page)));
+            }
+        }
+    }
+    text.push_str(&page[done..]);
+    Replayed {
+        text,
+        complaints,
+        folder,
+    }
+}
+
+/// What the block should hold.
+fn body(block: &Block, folder: &Path) -> Result<String, String> {
+    match (block.word(), block.file()) {
+        ("adu" | "json", Some(file)) => {
+            std::fs::write(folder.join(file), block.body).map_err(|e| format!("{file}: {e}"))?;
+        }
+        ("adu", None) => {
+            let check = ["check", "--globals", "hit", "-"].map(str::to_owned);
+            let said = adumbra(folder, &check, block.body);
+            if !said.is_empty() {
+                return Err(format!("`check` says\n{said}"));
+            }
+        }
+        ("console", None) => return console(block.body, folder),
+        ("repl", None) => return session(block.body, folder),
+        ("rust" | "c" | "text" | "sh" | "toml", None) => {}
+        _ => return Err(format!("a block of an unknown kind, `{}`", block.info)),
+    }
+    Ok(block.body.to_owned())
+}
+
+/// A shell's commands and what they print.
+fn console(body: &str, folder: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    for (line, shown) in prompts(body, "$ ")? {
+        let mut words = shlex::split(line).ok_or_else(|| format!("`{line}` has open quotes"))?;
+        if words.first().map(String::as_str) != Some("adumbra") {
+            return Err(format!("`{line}` is not a command of adumbra"));
+        }
+        let said = adumbra(folder, &words.split_off(1), "");
+        text.push_str(&format!("$ {line}\n{}", shown_or(shown, said)));
+    }
+    Ok(text)
+}
+
+/// One session: everything typed goes to one process, in which each answer follows its line.
+fn session(body: &str, folder: &Path) -> Result<String, String> {
+    let prompts = prompts(body, "> ")?;
+    let mut text = String::new();
+    let mut typed = String::new();
+    let mut before = 0;
+    for (line, shown) in prompts {
+        typed.push_str(line);
+        typed.push('\n');
+        // A session has no marks between its answers, so each is what one line more adds.
+        let said = adumbra(folder, &["repl".to_owned()], &typed);
+        let news = said.get(before..).unwrap_or_default().to_owned();
+        before = said.len();
+        text.push_str(&format!("> {line}\n{}", shown_or(shown, news)));
+    }
+    Ok(text)
+}
+
+/// Each prompted line with the lines shown below it.
+fn prompts<'a>(body: &'a str, prompt: &str) -> Result<Vec<(&'a str, String)>, String> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for line in body.lines() {
+        match (line.strip_prefix(prompt), found.last_mut()) {
+            (Some(typed), _) => found.push((typed, String::new())),
+            (None, Some((_, shown))) => {
+                shown.push_str(line);
+                shown.push('\n');
+            }
+            (None, None) => return Err(format!("the block must begin with `{prompt}`")),
+        }
+    }
+    Ok(found)
+}
+
+/// What the page shows where it is right, wildcards included; else what was said.
+fn shown_or(shown: String, said: String) -> String {
+    let said = said
+        .lines()
+        .map(str::trim_end)
+        .fold(String::new(), |all, line| all + line + "\n");
+    let fits = shown.lines().count() == said.lines().count()
+        && shown
+            .lines()
+            .zip(said.lines())
+            .all(|(shown, said)| fits(shown, said));
+    if fits { shown } else { said }
+}
+
+/// Whether a line is as shown, `[..]` standing for anything.
+fn fits(shown: &str, said: &str) -> bool {
+    let mut parts = shown.split("[..]");
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = said.strip_prefix(first) else {
+        return false;
+    };
+    let mut last = None;
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+        last = Some(part);
+    }
+    rest.is_empty() || last == Some("")
+}
+
+/// What the command prints, both streams as a terminal shows them.
+fn adumbra(folder: &Path, args: &[String], input: &str) -> String {
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
+    let command = command.args(args).current_dir(folder);
+    let errors = writer.try_clone().expect("a second end");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(writer)
+        .stderr(errors)
+        .spawn()
+        .expect("the command starts");
+    // The builder holds the pipe's ends, which must close for the reading below to end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut stdin = child.stdin.take().expect("standard input is a pipe");
+    let input = input.to_owned();
+    // A command that stops reading early closes the pipe; that is its right.
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let mut said = String::new();
+    reader
+        .read_to_string(&mut said)
+        .expect("the output is text");
+    child.wait().expect("the command ends");
+    feeder.join().expect("the feeder does not panic");
+    said
+}
+
+/// An empty folder for the page.
+fn scratch(name: &str) -> PathBuf {
+    let name = name.replace(['/', '.'], "_");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("docs")
+        .join(name);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("the folder can be emptied");
+    }
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+#[test]
+fn wildcards_stand_for_anything_in_a_line() {
+    assert!(fits("a [..] c", "a b c") && fits("a[..]", "abc") && fits("[..]", ""));
+    assert!(fits("abc", "abc") && !fits("ab", "abc") && !fits("a[..]d", "abc"));
+    assert!(!fits("[..]b", "abc"));
+}
+
+#[test]
+fn what_is_wrong_on_a_page_is_seen() {
+    let page = "```console\n$ adumbra eval 1+1\n3\n```\n```bash\n```\n```adu\nint f() { }\n```\n";
+    let replayed = replay("a page of this test", page);
+    assert!(
+        replayed.text.contains("$ adumbra eval 1+1\nvalue  2"),
+        "{}",
+        replayed.text
+    );
+    assert_eq!(replayed.complaints.len(), 2, "{:?}", replayed.complaints);
+}

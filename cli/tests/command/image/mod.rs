@@ -1,0 +1,75 @@
+//! `adumbra image`: pictures against numbers worked out here, their textures, what is refused, and drawing again on save.
+
+mod errors;
+mod pixels;
+mod quads;
+mod textures;
+mod views;
+mod watch;
+
+use crate::command::{Ran, adumbra, scratch};
+use adumbra_image::{Picture, read, srgb};
+use std::path::{Path, PathBuf};
+
+/// Where a picture of a test goes, in a folder of its own; what was there is gone.
+fn place(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("image")
+        .join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the directory for tests can be written to");
+    folder
+}
+
+/// Draws a shader into a file of that name, with these arguments, which spaces separate.
+fn draw(name: &str, text: &str, args: &str) -> (Ran, PathBuf) {
+    let (stem, _) = name.split_once('.').expect("a name with an ending");
+    let file = place(stem).join(name);
+    let source = scratch(&format!("image_{stem}.adu"), text);
+    let out = file.to_str().expect("a path that is text");
+    let args = ["image", &source, "-o", out]
+        .into_iter()
+        .chain(args.split_whitespace());
+    let ran = adumbra(args.collect::<Vec<_>>());
+    (ran, file)
+}
+
+/// The picture of a shader, as floats, and what was printed.
+fn floats(name: &str, text: &str, args: &str) -> (Picture, String) {
+    let (ran, file) = draw(&format!("{name}.exr"), text, args);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    (read(&file).expect("a picture"), ran.stdout)
+}
+
+/// The bytes of a PNG picture, and what was printed.
+fn bytes(name: &str, text: &str, args: &str) -> (Vec<[u8; 4]>, String) {
+    let (ran, file) = draw(&format!("{name}.png"), text, args);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    (bytes_of(&file), ran.stdout)
+}
+
+fn bytes_of(file: &Path) -> Vec<[u8; 4]> {
+    let picture = read(file).expect("a picture");
+    let byte = |x: f64| (255.0 * x).round() as u8;
+    let pixels = picture.pixels().iter().map(|&[r, g, b, a]| {
+        let [r, g, b] = [r, g, b].map(|x| byte(srgb::from_linear(x.into())));
+        [r, g, b, byte(a.into())]
+    });
+    pixels.collect()
+}
+
+/// All that is in a folder, by name.
+fn listing(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    let mut names: Vec<String> = entries
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,72 @@
+//! Wrong programs. A comment `//~ CODE `text`` at the end of a line says that `check` finds CODE there, and that its span covers that text;
+//! `//~^` speaks of the line before. Nothing else may be found, every finding says the mend, and a program may start with `// run: OPTIONS`.
+
+use super::support::{header, json_lines, programs};
+use crate::command::adumbra;
+
+/// Line, code, covered text.
+type Finding = (usize, String, Option<String>);
+
+fn expected(text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for note in line.split("//~").skip(1) {
+            let (above, note) = match note.strip_prefix('^') {
+                Some(rest) => (1, rest),
+                None => (0, note),
+            };
+            let mut parts = note.trim().splitn(2, ' ');
+            let code = parts.next().expect("a code").to_string();
+            let place = parts.next().map(|p| p.trim_matches('`').to_string());
+            findings.push((number + 1 - above, code, place));
+        }
+    }
+    findings
+}
+
+#[test]
+fn every_wrong_program_gets_its_code_at_its_place_with_a_mend() {
+    let files = programs("diagnostics");
+    assert!(files.len() >= 80);
+    let mut wrong = Vec::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file).expect("the program can be read");
+        let name = file.file_stem().and_then(|s| s.to_str()).expect("a name");
+        let mut args = vec!["check", file.to_str().expect("a UTF-8 path"), "--json"];
+        args.extend(header(&text, "run").flat_map(str::split_whitespace));
+        let ran = adumbra(args.iter().copied());
+        let lines = json_lines(&ran.stdout);
+        let expected = expected(&text);
+        let mut found: Vec<Finding> = Vec::new();
+        for (i, finding) in lines.iter().enumerate() {
+            let span = &finding["span"];
+            let at = |key: &str| span[key].as_u64().expect("a number") as usize;
+            let code = finding["code"].as_str().expect("a code").to_string();
+            let place = &text[at("start")..at("end")];
+            let wants_place = expected.get(i).is_none_or(|e| e.2.is_some());
+            found.push((
+                at("line"),
+                code.clone(),
+                wants_place.then(|| place.to_string()),
+            ));
+            if finding["help"].as_str().is_none_or(str::is_empty) {
+                wrong.push(format!("{name}: {code} does not say the mend: {finding}"));
+            }
+        }
+        if found != expected {
+            wrong.push(format!("{name}: expected {expected:?}\n  found {found:?}"));
+        }
+        args.retain(|&arg| arg != "--json");
+        let report = adumbra(args).stderr;
+        for (_, code, _) in &expected {
+            if !report.contains(&format!("[{code}]")) || !report.contains("Help: ") {
+                wrong.push(format!(
+                    "{name}: the report lacks {code} or the mend:\n{report}"
+                ));
+            }
+        }
+        let fails = lines.iter().any(|l| l["severity"] == "error");
+        assert_eq!(ran.code, i32::from(fails), "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,340 @@
+//! Programs whose header says how to run them and what must come out.
+//!
+//! ```text
+//! // source: WHERE                           where the expected values are from; every program of `tests/lang` says it
+//! // run: OPTIONS                            each run checks the lines up to the next one, on every engine
+//! // out: NAME = VALUE [: DDX : DDY] [~ T]   an output; floats within T (default 1e-6; at 0 the same float); shadows need --derivs
+//! // sample: TEXTURE U V : DUDX DUDY DVDX DVDY [LEVEL] [~ T]
+//! //                                         the requests are exactly these, in order; without such a line, any
+//! // closure: OUTPUT = NAME                  the output is a leaf of that name
+//! // tree: OUTPUT = JSON                     the output is exactly that closure tree, as the command prints it
+//! // message: TEXT                           the messages are exactly these, in order; a line break in one is written \n
+//! // fault: CODE                             the faults are exactly these, in order; without such a line there is none
+//! // warning: CODE                           the compiler's warnings are exactly these, in order; without such a line there is none
+//! // lanes[ merged]: VARIABLE = LANES, …     the shadows that the variable's definitions carry together, by `emit --stage demand`
+//! // same as: OPTIONS                        the serialised bytecode is byte for byte that of these options
+//! // refused: CODE                           `check` gives exactly this error
+//! ```
+//!
+//! A VALUE is `true`, `false`, a number, or numbers separated by commas; the rows of a matrix are separated by semicolons.
+
+use super::support::{close, header, json, json_lines, number, programs};
+use crate::command::{adumbra, scratch};
+use serde_json::Value;
+use std::path::Path;
+
+/// The engines that this processor has, as the command names them.
+fn engines() -> impl Iterator<Item = &'static str> {
+    adumbra::Engine::available().map(|engine| match engine {
+        adumbra::Engine::Reference => "reference",
+        adumbra::Engine::Point => "point",
+        adumbra::Engine::Batch => "batch",
+        adumbra::Engine::Native => "native",
+        adumbra::Engine::Auto => "auto",
+    })
+}
+
+/// What one engine made of a program.
+struct Ran {
+    engine: &'static str,
+    result: Value,
+    warnings: Vec<String>,
+}
+
+/// A run and the lines that it must satisfy, as key and text.
+#[derive(Default)]
+struct Run<'a> {
+    options: Vec<&'a str>,
+    lines: Vec<(&'a str, &'a str)>,
+}
+
+/// The runs of a header. What stands before the first `run:` belongs to one without options.
+fn runs(text: &str) -> Vec<Run<'_>> {
+    let mut runs = vec![Run::default()];
+    for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
+        let Some((key, rest)) = line
+            .split_once(": ")
+            .or(line.strip_suffix(':').map(|k| (k, "")))
+        else {
+            continue;
+        };
+        match key {
+            "run" => runs.push(Run {
+                options: rest.split_whitespace().collect(),
+                lines: Vec::new(),
+            }),
+            _ => runs.last_mut().expect("one run").lines.push((key, rest)),
+        }
+    }
+    runs
+}
+
+/// The texts of all lines with that key.
+fn all<'a>(lines: &[(&'a str, &'a str)], key: &str) -> Vec<&'a str> {
+    let found = lines.iter().filter(|(k, _)| *k == key);
+    found.map(|(_, text)| *text).collect()
+}
+
+fn execute(path: &str, options: &[&str], engine: &'static str) -> Result<Ran, String> {
+    // A budget beyond the default lifts the command's limit in seconds, which a busy machine could reach.
+    let steps = (adumbra::DEFAULT_STEPS + 1).to_string();
+    let mut args = vec!["run", path, "--json", "--engine", engine];
+    args.extend(options);
+    if !options.contains(&"--steps") {
+        args.extend(["--steps", steps.as_str()]);
+    }
+    let ran = adumbra(args.iter().copied());
+    let result =
+        serde_json::from_str(&ran.stdout).map_err(|_| format!("{args:?}: {}", ran.stderr))?;
+    let warnings = json_lines(&ran.stderr);
+    Ok(Ran {
+        engine,
+        result,
+        warnings: warnings.iter().map(|w| text(&w["code"])).collect(),
+    })
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+/// Splits `text ~ tolerance`.
+fn tolerance(line: &str) -> (&str, f64) {
+    match line.rsplit_once('~') {
+        Some((text, t)) => (text.trim(), t.trim().parse().expect("a tolerance")),
+        None => (line, 1e-6),
+    }
+}
+
+/// Whether a value is the expected one: truth values and ints exactly, floats within the tolerance, vectors and matrices part by part.
+fn is(found: &Value, expected: &str, tolerance: f64) -> bool {
+    let expected = expected.trim();
+    if let Some(parts) = found.as_array() {
+        let separator = if parts.iter().any(Value::is_array) {
+            ';'
+        } else {
+            ','
+        };
+        let expected: Vec<&str> = expected.split(separator).collect();
+        return parts.len() == expected.len()
+            && parts
+                .iter()
+                .zip(expected)
+                .all(|(part, e)| is(part, e, tolerance));
+    }
+    match found {
+        Value::Bool(found) => expected == found.to_string(),
+        Value::Number(found) if !found.is_f64() => expected == found.to_string(),
+        _ => {
+            let expected: f64 = expected.parse().expect("a number");
+            let found = number(found);
+            found as f32 == expected as f32
+                || found.is_nan() && expected.is_nan()
+                || close(found, expected, tolerance)
+        }
+    }
+}
+
+fn check_out(outputs: &Value, line: &str) -> Result<(), String> {
+    let (line, tolerance) = tolerance(line);
+    let (name, expected) = line.split_once(" = ").expect("NAME = VALUE");
+    let output = &outputs["outputs"][name];
+    for (key, expected) in ["value", "ddx", "ddy"].iter().zip(expected.split(':')) {
+        if !is(&output[key], expected, tolerance) {
+            return Err(format!("{line}: {key} is {}", output[key]));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a request is the one of the line.
+fn is_sample(sample: &Value, line: &str) -> bool {
+    let (line, tolerance) = tolerance(line);
+    let mut words = line.split_whitespace().filter(|&w| w != ":");
+    let texture = words.next().expect("a texture");
+    let keys = ["u", "v", "dudx", "dudy", "dvdx", "dvdy"];
+    let expected: Vec<f64> = words.map(|w| w.parse().expect("a number")).collect();
+    let (expected, level) = expected.split_at(keys.len());
+    let level_is_right = match level {
+        [] => sample["level"].is_null(),
+        [level] => close(number(&sample["level"]), *level, tolerance),
+        _ => panic!("too many numbers: {line}"),
+    };
+    level_is_right
+        && sample["texture"] == texture
+        && keys
+            .iter()
+            .zip(expected)
+            .all(|(key, &e)| close(number(&sample[key]), e, tolerance))
+}
+
+fn check_samples(outputs: &Value, lines: &[&str]) -> Result<(), String> {
+    let none = Vec::new();
+    let samples = outputs["samples"].as_array().unwrap_or(&none);
+    let pairs = samples.iter().zip(lines);
+    if samples.len() == lines.len() && pairs.clone().all(|(sample, line)| is_sample(sample, line)) {
+        return Ok(());
+    }
+    Err(format!("samples: expected {lines:?}, found {samples:?}"))
+}
+
+/// Holds a list that a run reports against the lines with that key.
+fn check_list(what: &str, found: &[String], expected: &[&str], wrong: &mut impl FnMut(String)) {
+    if found != expected {
+        wrong(format!("{what}s: expected {expected:?}, found {found:?}"));
+    }
+}
+
+/// The texts of a list in the result; the command leaves an empty one out.
+fn reported(result: &Value, list: &str, of: impl Fn(&Value) -> String) -> Vec<String> {
+    let list = result[list].as_array();
+    list.map_or(Vec::new(), |list| list.iter().map(of).collect())
+}
+
+fn check_lanes(file: &Path, options: &[&str], line: &str) {
+    let file = file.to_str().expect("a UTF-8 path");
+    let mut args = vec!["emit", file, "--stage", "demand", "--json"];
+    args.extend(options);
+    let functions = json(&args);
+    for expectation in line.split(',') {
+        let (name, expected) = expectation.split_once('=').expect("VARIABLE = LANES");
+        let lanes: Vec<&str> = functions
+            .as_array()
+            .expect("a list of functions")
+            .iter()
+            .flat_map(|function| function["values"].as_array().expect("values"))
+            .filter(|value| value["name"] == name.trim())
+            .map(|value| value["lanes"].as_str().expect("lanes"))
+            .collect();
+        let union: String = ["x", "y"]
+            .into_iter()
+            .filter(|d| lanes.iter().any(|l| l.contains(d)))
+            .collect();
+        assert_eq!(
+            union,
+            expected.trim(),
+            "{file}: lanes of {name}: {functions}"
+        );
+    }
+}
+
+/// What `emit --stage bytecode -o` writes to a file of that name.
+fn bytecode(file: &str, options: &[&str], name: &str) -> Vec<u8> {
+    let to = scratch(name, "");
+    let mut args = vec!["emit", file, "--stage", "bytecode", "-o", &to];
+    args.extend(options);
+    let ran = adumbra(args.iter().copied());
+    assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+    std::fs::read(&to).expect("the command wrote the file")
+}
+
+/// What an engine must make of a run.
+fn check_ran(ran: &Ran, lines: &[(&str, &str)], wrong: &mut impl FnMut(String)) {
+    let mut wrong = |what: String| wrong(format!("{}: {what}", ran.engine));
+    for (key, line) in lines {
+        let checked = match *key {
+            "out" => check_out(&ran.result, line),
+            "closure" | "tree" => {
+                let (output, expected) = line.split_once(" = ").expect("OUTPUT = CLOSURE");
+                let found = &ran.result["outputs"][output]["value"];
+                let fits = match *key {
+                    "closure" => found["closure"] == expected,
+                    _ => *found == serde_json::from_str::<Value>(expected).expect("JSON"),
+                };
+                fits.then_some(()).ok_or(format!("{line}: it is {found}"))
+            }
+            _ => Ok(()),
+        };
+        checked.unwrap_or_else(&mut wrong);
+    }
+    let samples = all(lines, "sample");
+    if !samples.is_empty() {
+        check_samples(&ran.result, &samples).unwrap_or_else(&mut wrong);
+    }
+    let faults = reported(&ran.result, "faults", |fault| text(&fault["code"]));
+    check_list("fault", &faults, &all(lines, "fault"), &mut wrong);
+    let messages = reported(&ran.result, "messages", |message| {
+        text(message).replace('\n', "\\n")
+    });
+    check_list("message", &messages, &all(lines, "message"), &mut wrong);
+    check_list("warning", &ran.warnings, &all(lines, "warning"), &mut wrong);
+}
+
+/// Checks all that a program's header says; gives what is wrong.
+fn check_program(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).expect("the program can be read");
+    let path = file.to_str().expect("a UTF-8 path");
+    let mut found = Vec::new();
+    let mut wrong = |what: String| found.push(format!("{path}: {what}"));
+    if let Some(code) = header(&text, "refused").next() {
+        let finding = json(&["check", path, "--json"]);
+        if finding["code"] != code {
+            wrong(finding.to_string());
+        }
+        return found;
+    }
+    let mut checks = 0;
+    for Run { options, lines } in runs(&text) {
+        let executes = ["out", "sample", "closure", "tree", "message", "fault"];
+        let to_check = lines.iter().filter(|(key, _)| executes.contains(key));
+        let to_check = to_check.count();
+        checks += to_check;
+        if to_check > 0 {
+            for engine in engines() {
+                match execute(path, &options, engine) {
+                    Ok(ran) => check_ran(&ran, &lines, &mut wrong),
+                    Err(refusal) => wrong(refusal),
+                }
+            }
+        }
+        for (key, rest) in lines {
+            match key {
+                "lanes" | "lanes merged" => {
+                    let mut options = options.clone();
+                    options.retain(|&o| o != "--derivs");
+                    if key == "lanes merged" {
+                        options.push("--merge-demand");
+                    }
+                    check_lanes(file, &options, rest);
+                }
+                "same as" => {
+                    let stem = file.file_stem().and_then(|s| s.to_str()).expect("a name");
+                    let one = bytecode(path, &options, &format!("{stem}.one.adb"));
+                    let mut other: Vec<&str> = options.clone();
+                    other.extend(rest.split_whitespace());
+                    let two = bytecode(path, &other, &format!("{stem}.two.adb"));
+                    if one != two {
+                        wrong(format!("the bytecode differs from that of {rest}"));
+                    }
+                }
+                _ => continue,
+            }
+            checks += 1;
+        }
+    }
+    if checks == 0 {
+        wrong("nothing is checked".into());
+    }
+    found
+}
+
+#[test]
+fn the_posts_programs_do_what_the_post_says() {
+    let files = programs("post");
+    let wrong: Vec<String> = files.iter().flat_map(|f| check_program(f)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn programs_give_what_was_worked_out_elsewhere() {
+    let files = programs("lang");
+    assert!(files.len() >= 200);
+    let mut wrong: Vec<String> = files.iter().flat_map(|f| check_program(f)).collect();
+    for file in &files {
+        let text = std::fs::read_to_string(file).expect("the program can be read");
+        if header(&text, "source").next().is_none() {
+            wrong.push(format!("{} does not say its source", file.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,447 @@
+//! The REPL as a pipe: sessions with what they print and how they end.
+
+use crate::command::{Ran, adumbra, adumbra_with_input, scratch};
+
+fn session(text: &str) -> Ran {
+    adumbra_with_input([] as [&str; 0], text)
+}
+
+/// What a session printed that is to succeed without a word on standard error.
+fn said(text: &str) -> String {
+    let ran = session(text);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    ran.stdout
+}
+
+const QUARTER: &str = "value  0.25\nddx    0.001953125\nddy    0.0\n";
+
+#[test]
+fn a_fresh_session_has_u_and_v() {
+    assert_eq!(said("u"), QUARTER);
+    assert_eq!(said("v\n"), "value  0.5\nddx    0.0\nddy    0.001953125\n");
+    assert_eq!(said("u;"), QUARTER);
+    assert_eq!(said("u\r\n:quit\r\n"), QUARTER);
+    assert_eq!(adumbra_with_input(["repl"], "u").stdout, QUARTER);
+}
+
+#[test]
+fn nothing_is_printed_for_nothing() {
+    for text in [
+        "",
+        "\n\n  \n",
+        "// only a remark\n",
+        "/* over\n two lines */\n",
+        ";\n",
+    ] {
+        assert_eq!(said(text), "", "{text:?}");
+    }
+}
+
+#[test]
+fn variables_keep_value_and_derivatives() {
+    assert_eq!(said("t = 0.25 : 1.0/512 : 0\nt"), QUARTER);
+    assert_eq!(
+        said("w = 2 * u + v\nw"),
+        "value  1.0\nddx    0.00390625\nddy    0.001953125\n"
+    );
+    assert_eq!(said("u = 3\nu"), "value  3.0\nddx    0.0\nddy    0.0\n");
+    assert_eq!(
+        said("p = float2(u, v) : float2(1, 0) : float2(0, 1)\np.y"),
+        "value  0.5\nddx    0.0\nddy    1.0\n"
+    );
+    // What is left out is zero, of whatever type.
+    assert_eq!(
+        said("p = float2(u, v) : float2(1, 2)\np"),
+        "value  (0.25, 0.5)\nddx    (1.0, 2.0)\nddy    (0.0, 0.0)\n"
+    );
+    // Another type replaces the variable.
+    assert_eq!(said("n = 3; n + 1"), "value  4\n");
+    assert_eq!(
+        said("n = 3; n = float2(1, 2); n"),
+        "value  (1.0, 2.0)\nddx    (0.0, 0.0)\nddy    (0.0, 0.0)\n"
+    );
+    assert_eq!(
+        said("float x = 1; x += u; x *= 2; x"),
+        "value  2.5\nddx    0.00390625\nddy    0.0\n"
+    );
+}
+
+#[test]
+fn the_last_result_is_an_underscore() {
+    assert_eq!(
+        said("u\n_ + _"),
+        format!("{QUARTER}value  0.5\nddx    0.00390625\nddy    0.0\n")
+    );
+}
+
+#[test]
+fn functions_and_structs_can_be_defined_over_several_lines_and_again() {
+    let text =
+        "float f(float x)\n{\n    return 2 * x;\n}\nf(u)\nfloat f(float x) { return 4 * x; }\nf(u)";
+    assert_eq!(
+        said(text),
+        "value  0.5\nddx    0.00390625\nddy    0.0\nvalue  1.0\nddx    0.0078125\nddy    0.0\n"
+    );
+    let text = "struct s { float a; };\nfloat g() { s x; x.a = 3; return x.a; }\ng()";
+    assert_eq!(said(text), "value  3.0\nddx    0.0\nddy    0.0\n");
+    // One that others still need in its old form stays.
+    let ran = session(
+        "struct s { float a; };\nfloat g() { s x; x.a = 3; return x.a; }\nstruct s { float b; };\ng()",
+    );
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("value  3.0"), "{ran:?}");
+}
+
+#[test]
+fn an_expression_goes_on_over_lines() {
+    assert_eq!(
+        said("(u +\n\n u)"),
+        "value  0.5\nddx    0.00390625\nddy    0.0\n"
+    );
+    assert_eq!(
+        said("u +\nu"),
+        "value  0.5\nddx    0.00390625\nddy    0.0\n"
+    );
+}
+
+#[test]
+fn nobody_is_caught_in_an_unfinished_item() {
+    for open in ["bad +\n\n", "(1\n\n:help sin\n", "float f() {\n:help sin\n"] {
+        let ran = session(&format!("{open}u\n"));
+        assert_eq!(ran.code, 1, "{open}: {ran:?}");
+        assert!(ran.stdout.ends_with(QUARTER), "{open}: {ran:?}");
+        assert_eq!(
+            ran.stdout.contains("sin(t)"),
+            open.contains("help"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn words_of_other_sessions_are_told_the_command() {
+    for (word, mend) in [
+        ("quit", "`:quit`"),
+        ("exit()", "`:quit`"),
+        ("help", "`:help`"),
+        ("?", "`:help`"),
+        ("help sin", "`:help sin`"),
+    ] {
+        let ran = session(word);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}: {ran:?}");
+        assert!(ran.stderr.contains(mend), "{word}: {ran:?}");
+    }
+    assert_eq!(said("exit = 0.25 : 1.0/512 : 0\nexit"), QUARTER);
+}
+
+#[test]
+fn help_knows_codes_and_what_was_declared() {
+    let page = said(":help e0205");
+    assert!(
+        page.starts_with("# E0205: a global that the host does not have\n"),
+        "{page}"
+    );
+    assert_eq!(
+        said("float half_of(float x, int n = 2) { return x / n; }\n:help half_of"),
+        "float half_of(float x, int n = 2)\n"
+    );
+}
+
+#[test]
+fn errors_never_end_a_session_but_are_its_status() {
+    for wrong in [
+        "nope",
+        "1 + )",
+        "u = )",
+        "float f() { return nope; }",
+        ":nosuch",
+        ":help nosuch",
+        ":load no/such/file",
+    ] {
+        let ran = session(&format!("{wrong}\nu\n"));
+        assert_eq!(ran.code, 1, "{wrong}: {ran:?}");
+        assert!(ran.stdout.ends_with(QUARTER), "{wrong}: {ran:?}");
+        assert!(!ran.stderr.is_empty());
+    }
+    let ran = session("float f(float x) {\n");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("ends too early"), "{ran:?}");
+    let ran = adumbra_with_input([] as [&str; 0], b"\xff\xfe\nu\n");
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, QUARTER), "{ran:?}");
+}
+
+#[test]
+fn faults_are_shown_and_a_stopped_point_fails() {
+    let ran = session("n = 0\n7 / n\n");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "value  0\n"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("W0802"), "{ran:?}");
+    let ran = session("int f() { while (true) {} return 1; }\nf()\nu\n");
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, QUARTER), "{ran:?}");
+    assert!(ran.stderr.contains("E0811"), "{ran:?}");
+}
+
+#[test]
+fn a_derivative_shows_no_derivatives() {
+    assert_eq!(said("ddx(u * u)"), "value  0.0009765625\n");
+}
+
+#[test]
+fn help_comes_from_the_ops_rows() {
+    let sine = said(":help sin");
+    assert!(sine.contains("sin(t)") && sine.contains("cos(t)"), "{sine}");
+    let all = said(":help");
+    for word in [":type EXPR", ":fd EXPR", ":quit", "smoothstep"] {
+        assert!(all.contains(word), "{word} in {all}");
+    }
+    assert!(said(":help :fd").contains("central differences"));
+    assert!(said(":help dot").contains("float dot(float3 a, float3 b)"));
+    assert!(said(":help ddx").contains("along x"));
+    let ran = session(":help sinn");
+    assert!(ran.stderr.contains("did you mean `sin`"), "{ran:?}");
+    let ran = session(":hlep");
+    assert!(ran.stderr.contains("did you mean `:help`"), "{ran:?}");
+}
+
+#[test]
+fn commands_show_types_stages_and_variables() {
+    assert_eq!(said(":type float3(u, v, 0)"), "float3\n");
+    assert_eq!(said(":type 1 < 2"), "bool\n");
+    assert!(said(":demand sin(u)").contains("xy") || said(":demand sin(u)").contains(" x"));
+    assert!(said(":ir sin(u)").contains("sin"));
+    assert!(said(":bytecode sin(u)").contains("sin"));
+    assert_eq!(
+        said("sin(u)\n:ir").split_once("\n").unwrap().0,
+        said("sin(u)").split_once("\n").unwrap().0
+    );
+    assert_eq!(
+        said(":globals"),
+        "name  type   value  ddx          ddy\nu     float  0.25   0.001953125  0.0\nv     float  0.5    0.0          0.001953125\n"
+    );
+    assert!(said(":time sin(u)").contains("ns"));
+}
+
+#[test]
+fn derivatives_stand_beside_differences() {
+    let table = said(":fd sin(8 * u) * v");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0], ["here", "differences", "apart"]);
+    for (row, label) in rows[1..].iter().zip(["value", "ddx", "ddy"]) {
+        assert_eq!(row[0], label);
+        let [here, slow] = [row[1], row[2]].map(|x| x.parse::<f64>().unwrap());
+        assert!((here - slow).abs() < 1e-6 * slow.abs(), "{table}");
+    }
+    assert!(said("x = 0.0 : 1 : 0\n:fd abs(x)").contains("kink"));
+    assert!(said(":fd float2(u, v)").contains("ddy.y"));
+}
+
+#[test]
+fn files_come_into_scope_and_sessions_begin_anew() {
+    let file = scratch("session.adu", "float thrice(float x) { return 3 * x; }");
+    let ran = adumbra_with_input(["--with", &file], "thrice(u)");
+    assert_eq!(
+        ran.stdout, "value  0.75\nddx    0.005859375\nddy    0.0\n",
+        "{ran:?}"
+    );
+    let ran = session(&format!(":load {file}\nthrice(u)\n:reset\nthrice(u)\n"));
+    assert_eq!(ran.code, 1);
+    assert_eq!(
+        ran.stdout, "value  0.75\nddx    0.005859375\nddy    0.0\n",
+        "{ran:?}"
+    );
+    let again = said(&format!(":load {file}\n:load {file}\nthrice(1)"));
+    assert_eq!(again, "value  3.0\nddx    0.0\nddy    0.0\n");
+    assert_eq!(said("u = 7\n:reset\nu"), QUARTER);
+    let ran = session("u = 7\n:reset u\nu + 0\n:quit now\nu + 1");
+    assert!(
+        ran.stderr.contains(":reset wants nothing behind it"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stdout.contains("7.0") && ran.stdout.contains("8.0"),
+        "{ran:?}"
+    );
+    assert_eq!(said("u\n:quit\nnope\n"), QUARTER);
+}
+
+#[test]
+fn options_reach_the_session() {
+    let ran = adumbra_with_input(["-g", "k=2:1:0"], "k * k");
+    assert_eq!(
+        ran.stdout, "value  4.0\nddx    4.0\nddy    0.0\n",
+        "{ran:?}"
+    );
+    let ran = adumbra_with_input(["repl", "--engine", "reference"], "u");
+    assert_eq!(ran.stdout, QUARTER);
+    let ran = adumbra(["--with", "no/such/file.adu"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+}
+
+#[test]
+fn a_session_declares_textures_and_forgives_the_last_semicolon() {
+    let white = "value  (1.0, 1.0, 1.0)\nddx    (0.0, 0.0, 0.0)\nddy    (0.0, 0.0, 0.0)\n";
+    assert_eq!(said("texture2d wood\ntexture2d_sample<wood>(u, v)"), white);
+    let text = "struct s { float a; }\nfloat g() { s x; x.a = 2; return x.a; }; g()";
+    assert_eq!(said(text), "value  2.0\nddx    0.0\nddy    0.0\n");
+    assert_eq!(said("q = 4 : 1\nq"), "value  4.0\nddx    1.0\nddy    0.0\n");
+}
+
+#[test]
+fn matrices_are_kept_with_their_shadows() {
+    let text = "x = 2 : 1\nm = float2x2(x, 0, 3, 4)\nm[0] = m[0] * x\nm\nmul(m, float2(1, 1))";
+    assert_eq!(
+        said(text),
+        "value  [(4.0, 0.0), (3.0, 4.0)]\nddx    [(4.0, 0.0), (0.0, 0.0)]\nddy    [(0.0, 0.0), (0.0, 0.0)]\n\
+         value  (4.0, 7.0)\nddx    (4.0, 0.0)\nddy    (0.0, 0.0)\n"
+    );
+}
+
+#[test]
+fn what_a_session_cannot_keep_is_refused() {
+    for text in ["struct s { float a; }\ns x\nu", "float w[3]\nu"] {
+        let ran = session(text);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, QUARTER), "{ran:?}");
+        assert!(ran.stderr.contains("a session keeps"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_session_keeps_a_bounded_number_of_texts() {
+    let mut text = String::new();
+    for i in 0..1_001 {
+        text += &format!("int f{i}() {{ return 1; }}\n");
+    }
+    let ran = session(&text);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.stderr.matches("texts in scope").count(), 1, "{ran:?}");
+}
+
+#[test]
+fn plots_show_value_and_derivatives_with_their_ranges() {
+    let plot = said(":plot u * u for u in 0..1");
+    let lines: Vec<&str> = plot.lines().collect();
+    // The value rises from 0 to 1; so does its derivative, by a pixel's share; along y nothing changes.
+    assert_eq!(lines[0], "value");
+    assert!(lines[1].trim_start().starts_with("1.0 ┤"), "{plot}");
+    assert!(lines[6].trim_start().starts_with("0.0 ┤⣀⣀"), "{plot}");
+    assert!(lines[1].ends_with('⠉'), "{plot}");
+    assert_eq!(lines[7], "ddx");
+    assert!(lines[8].starts_with("  0.00390625 ┤"), "{plot}");
+    assert_eq!(
+        lines[14..],
+        ["ddy is 0 everywhere", "for u from 0.0 to 1.0"]
+    );
+    // The axes stand below each other.
+    let axis = |line: &str| line.chars().position(|c| c == '┤');
+    assert_eq!(axis(lines[1]), axis(lines[8]));
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 80),
+        "{plot}"
+    );
+    assert!(!plot.contains('\x1b'), "{plot}");
+    assert_eq!(said(":plot u * u"), plot);
+    assert_eq!(
+        said("u * u\n:plot for u in 0..1")
+            .lines()
+            .skip(3)
+            .collect::<Vec<_>>(),
+        lines
+    );
+}
+
+#[test]
+fn plots_take_any_variable_component_and_range() {
+    // One that the session does not know changes by 1 along x.
+    let plot = said(":plot float2(t, 2 * t) for t in -1..1 + 1");
+    assert!(plot.contains(".x -1.0 … 2.0  .y -2.0 … 4.0\n"), "{plot}");
+    assert!(plot.contains(".x 1.0 … 1.0  .y 2.0 … 2.0\n"), "{plot}");
+    assert!(plot.contains("for t from -1.0 to 2.0"), "{plot}");
+    // What is not finite leaves gaps; ints and derivatives have no derivatives of their own.
+    let plot = said(":plot 1 / t for t in 0..1");
+    assert!(plot.contains("of 124 values are not finite"), "{plot}");
+    let plot = said(":plot log(t) for t in -2..-1");
+    assert!(plot.contains("value\n  nowhere finite\n"), "{plot}");
+    let plot = said(":plot (int)(4 * u)");
+    assert!(
+        plot.starts_with("value\n  4.0 ┤") && !plot.contains("ddx"),
+        "{plot}"
+    );
+    assert!(!said(":plot ddx(u * u)").contains("ddy"));
+    assert_eq!(said(":plot 3.0 for t in 0..1").matches("3.0 ┤").count(), 1);
+    assert_eq!(
+        said("k = 2 : 1 : 0\n:plot k * t for t in 0..1\nk")
+            .lines()
+            .last(),
+        Some("ddy    0.0")
+    );
+}
+
+#[test]
+fn plots_that_cannot_be_drawn_say_why() {
+    for (text, why) in [
+        (":plot", ":plot wants an expression"),
+        (":plot u for u in 0", ":plot wants"),
+        (":plot u for u in 1..1", "is empty"),
+        (":plot u for u in 0..1/0.0", "no end of a range"),
+        (":plot u for u in 0..nosuch", "nosuch"),
+        (":plot nosuch", "nosuch"),
+        (":plot make_closure<glow>(u)", "only numbers and vectors"),
+        ("n = 3\n:plot n for n in 0..1", "plots go along floats"),
+        ("int f() { while (true) {} return 1; }\n:plot f()", "E0811"),
+    ] {
+        let ran = session(text);
+        assert_eq!(ran.code, 1, "{text}: {ran:?}");
+        assert!(ran.stderr.contains(why), "{text}: {ran:?}");
+    }
+    // Faults that shading survives are told once.
+    let ran = session("n = 0\n:plot u + 7 / n");
+    assert_eq!(
+        (ran.code, ran.stderr.matches("W0802").count()),
+        (0, 1),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn the_intermediate_representation_is_shown_after_each_pass() {
+    let folded = said(":ir --after fold u * (1.0 + 2.0)");
+    let optimised = said(":ir --after prune u * (1.0 + 2.0)");
+    assert!(
+        folded.contains("const 1.0") && folded.contains("const 3.0"),
+        "{folded}"
+    );
+    assert!(!optimised.contains("const 1.0"), "{optimised}");
+    assert_eq!(
+        said("u * u\n:ir --after lanes").lines().last(),
+        said(":ir u * u").lines().last()
+    );
+    for (text, why) in [
+        (
+            ":ir --after nosuch u",
+            "there is no pass `nosuch`, only `inline`, `fold`",
+        ),
+        (":ir --after", "there is no pass ``"),
+        (":ir --after inline u", "nothing to do here"),
+        (":ir --after fold nosuch", "nosuch"),
+    ] {
+        let ran = session(text);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stderr.contains(why), "{ran:?}");
+    }
+}
+
+#[test]
+fn suggestions_are_close_ones() {
+    let stderr = |text| session(text).stderr;
+    assert!(stderr(":help smothstep").contains("did you mean `smoothstep`?"));
+    assert!(stderr(":hlep").contains("did you mean `:help`?"));
+    for far in [":help qwerty", ":help nosuch", ":help xyzzy", ":zzz"] {
+        assert!(!stderr(far).contains("did you mean"), "{far}");
+    }
+}

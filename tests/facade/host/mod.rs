@@ -1,0 +1,8 @@
+//! The host's side: structs as globals, slots, and the example of an embedder.
+
+#[path = "../../../examples/embed.rs"]
+mod embed;
+mod example;
+mod globals;
+mod metadata;
+mod slots;

@@ -1,0 +1,272 @@
+//! The rules of the house that a machine can check. Those that it cannot stand in `CONTRIBUTING.md`.
+
+use std::path::{Path, PathBuf};
+
+/// Where `unsafe` may stand: the machine, calls from C and into C, an example that names what its linker finds, an allocator that counts for a test, and a test that sets the
+/// processor's mode. Other pages refer to this list.
+const MAY_BE_UNSAFE: [&str; 8] = [
+    "vm/",
+    "packs/",
+    "aot/",
+    "capi/",
+    "bench/src/limit.rs",
+    "examples/aot/src/main.rs",
+    "tests/allocation.rs",
+    "tests/facade/floats.rs",
+];
+
+/// What nothing that lands contains. Split, so that this file does not contain it either.
+const UNFINISHED: [&str; 6] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("to", "do!("),
+    concat!("unimple", "mented!("),
+    concat!("db", "g!("),
+    concat!("#[ig", "nore"),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file of the project with that ending, by its path from the root; what is built or hidden is left out.
+fn files(ending: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![root().into()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            let name = path.file_name().and_then(|n| n.to_str()).expect("UTF-8");
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                folders.push(path);
+            } else if name.ends_with(ending) {
+                let relative = path.strip_prefix(root()).expect("it is inside");
+                found.push(relative.to_str().expect("UTF-8").replace('\\', "/"));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no file ends with {ending}");
+    found
+}
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(root().join(file)).expect("the file can be read")
+}
+
+/// Panics with what is wrong, if anything is.
+fn none(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_file_says_first_what_it_is_for() {
+    let mut wrong = files(".rs");
+    wrong.retain(|file| !read(file).starts_with("//! "));
+    none(wrong);
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    let mut wrong = Vec::new();
+    for file in files(".rs").into_iter().chain(files(".adu")) {
+        let text = read(&file);
+        let left = UNFINISHED.iter().filter(|word| text.contains(**word));
+        wrong.extend(left.map(|word| format!("{file}: {word}")));
+    }
+    none(wrong);
+}
+
+#[test]
+fn unsafe_stays_in_its_rooms() {
+    // The lint denies it elsewhere; this denies switching the lint off.
+    let word = concat!("unsafe", "_code)]");
+    let words = [
+        word,
+        concat!("un", "safe {"),
+        concat!("un", "safe impl"),
+        concat!("un", "safe extern \""),
+        concat!("un", "safe fn "),
+    ];
+    let mut wrong = files(".rs");
+    wrong.retain(|file| {
+        let text = read(file);
+        let is_free = MAY_BE_UNSAFE.iter().any(|room| file.starts_with(room));
+        let mut code = text.lines().filter(|line| !is_comment(line));
+        !is_free && code.any(|line| words.iter().any(|word| line.contains(word)))
+    });
+    none(wrong);
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
+/// Whether the comment directly above a line, but for attributes, has such words.
+fn says_above(lines: &[&str], at: usize, words: &str) -> bool {
+    let above = lines[..at].iter().rev();
+    let mut above =
+        above.take_while(|line| is_comment(line) || line.trim_start().starts_with("#["));
+    above.any(|line| line.contains(words))
+}
+
+/// The line that the statement, the arm or the operand begins with to which a line belongs.
+fn beginning(lines: &[&str], mut at: usize) -> usize {
+    let is_over = |line: &str| is_comment(line) || line.trim_end().ends_with([';', '{', '}', ',']);
+    while at > 0 && !lines[at - 1].is_empty() && !is_over(lines[at - 1]) {
+        at -= 1;
+    }
+    at
+}
+
+/// The lines that open what a line stands in, the innermost first.
+fn around<'a>(lines: &[&'a str], at: usize) -> Vec<&'a str> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut least = indent(lines[at]);
+    let mut found = Vec::new();
+    for line in lines[..at].iter().rev() {
+        if !line.is_empty() && indent(line) < least {
+            least = indent(line);
+            found.push(line.trim_start());
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_unsafe_says_why_it_is_sound() {
+    let block = concat!("un", "safe {");
+    let promises = |line: &str| {
+        let rest = line.trim_start().strip_prefix("unsafe ");
+        rest.is_some_and(|rest| {
+            rest.starts_with("impl") || rest.starts_with("extern") && rest.ends_with("\" {")
+        })
+    };
+    let mut wrong = Vec::new();
+    for file in files(".rs") {
+        let text = read(&file);
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate().filter(|(_, l)| !is_comment(l)) {
+            let is_unsafe = line.contains(block) || promises(line);
+            let places = [at, beginning(&lines, at)];
+            if is_unsafe && !places.iter().any(|&at| says_above(&lines, at, "SAFETY:")) {
+                wrong.push(format!("{file}:{}", at + 1));
+            }
+        }
+    }
+    none(wrong);
+}
+
+#[test]
+fn what_asks_something_of_its_callers_says_what() {
+    // What C calls has the contract in the head of its crate, what a trait or a macro asks for is said there.
+    let declares = |line: &str| !is_comment(line) && line.contains(concat!("un", "safe fn "));
+    let is_elsewhere = |line: &&str| {
+        let is_of_trait = line.starts_with("impl") && line.contains(" for ");
+        let opens = [
+            concat!("un", "safe impl"),
+            concat!("un", "safe extern"),
+            "macro_rules!",
+        ];
+        is_of_trait || opens.iter().any(|word| line.starts_with(word))
+    };
+    let mut wrong = Vec::new();
+    for file in files(".rs") {
+        let text = read(&file);
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, _) in lines.iter().enumerate().filter(|(_, l)| declares(l)) {
+            let is_own = !around(&lines, at).iter().any(is_elsewhere);
+            if is_own && !says_above(&lines, at, "/// # Safety") {
+                wrong.push(format!("{file}:{}", at + 1));
+            }
+        }
+    }
+    none(wrong);
+}
+
+/// The lines of a manifest that name dependencies: those for building and testing too.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in read(manifest).lines() {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]");
+        } else if inside && line.contains('=') {
+            found.push(line.to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_know_only_what_they_may() {
+    // What each room's manifest names of the project.
+    let arrows: [(&str, &[&str]); 15] = [
+        ("stdlib", &[]),
+        ("image", &[]),
+        ("derive", &[]),
+        ("ops", &[]),
+        ("ir", &["adumbra-ops"]),
+        ("frontend", &["adumbra-ops", "adumbra-ir", "adumbra-stdlib"]),
+        ("packs", &["adumbra-ops"]),
+        ("vm", &["adumbra-ops", "adumbra-ir", "adumbra-packs"]),
+        ("aot", &["adumbra-ops", "adumbra-ir", "adumbra-vm"]),
+        (
+            "cli",
+            &[
+                "adumbra",
+                "adumbra-aot",
+                "adumbra-frontend",
+                "adumbra-fuzz",
+                "adumbra-image",
+                "adumbra-ir",
+                "adumbra-stdlib",
+                "adumbra-vm",
+            ],
+        ),
+        (
+            "fuzz",
+            &[
+                "adumbra",
+                "adumbra-ops",
+                "adumbra-ir",
+                "adumbra-stdlib",
+                "adumbra-vm",
+            ],
+        ),
+        ("fuzz/targets", &["adumbra-fuzz"]),
+        ("bench", &["adumbra", "adumbra-cli"]),
+        ("capi", &["adumbra"]),
+        ("examples/aot", &["adumbra"]),
+    ];
+    let mut wrong = Vec::new();
+    for manifest in files("Cargo.toml") {
+        let Some(room) = manifest.strip_suffix("/Cargo.toml") else {
+            continue;
+        };
+        let (_, may) = arrows
+            .iter()
+            .find(|(name, _)| *name == room)
+            .unwrap_or_else(|| panic!("{room} has no line here"));
+        for line in dependencies(&manifest) {
+            let name = line.split([' ', '.', '=']).next().expect("a name");
+            if name.starts_with("adumbra") && !may.contains(&name) {
+                wrong.push(format!("{room} uses {name}"));
+            }
+        }
+    }
+    none(wrong);
+}
+
+#[test]
+fn manifests_give_carets() {
+    // A library that pins its dependencies cannot be depended on; the lock file pins.
+    let mut wrong = Vec::new();
+    for manifest in files("Cargo.toml") {
+        for line in dependencies(&manifest) {
+            if line.contains("\"=") || line.contains("\"*") {
+                wrong.push(format!("{manifest}: {line}"));
+            }
+        }
+    }
+    none(wrong);
+}
