@@ -161,12 +161,12 @@ mod tests {
         for (path, from) in [
             ("src/lib.rs", "a.adu"),
             ("lib.rs", "src/a.adu"),
-            ("../src/bin/../lib.rs", "src/a.adu"),
+            ("../src/repl/../lib.rs", "src/a.adu"),
         ] {
             assert_eq!(files.resolve(path, from).unwrap(), "./src/lib.rs", "{path}");
         }
-        assert!(are_one("src/lib.rs", "src/bin/../lib.rs"));
-        assert!(!are_one("src/lib.rs", "src/book.rs"));
+        assert!(are_one("src/lib.rs", "src/repl/../lib.rs"));
+        assert!(!are_one("src/lib.rs", "src/main.rs"));
         assert!(are_one("<stdin>", "<stdin>") && !are_one("no", "other"));
     }
 }

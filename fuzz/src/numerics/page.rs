@@ -89,8 +89,8 @@ of special floats:
 
     cargo run --release -p adumbra-fuzz -- numerics
 
-A row claims what was found (rounded up), and the operands where it was found. `cargo test --test numerics` sees that the error is that large
-there, and looks at some millions of other operands, among which there must be no larger one. The page is made from the op table, `ir/src/ops`. The
+A row claims what was found (rounded up), and the operands where it was found. `cargo test --test facade numerics::` sees that the error is that large
+there, and looks at some millions of other operands, among which there must be no larger one. The page is made from the op table, `ops/src`. The
 last column is a hash of the results for a few of these operands, always the same ones: wherever the tests pass, the bits are these.
 
 | written | greatest error, ulp | at | hash |

@@ -1,6 +1,6 @@
 //! The pages of the book that are made from what they describe: the library from its comments, the built-in functions from the op table.
 //!
-//! `ADUMBRA_BLESS=1 cargo test --test stdlib pages` writes them anew; without that, this sees that they are up to date.
+//! `ADUMBRA_BLESS=1 cargo test --test facade pages` writes them anew; without that, this sees that they are up to date.
 
 use adumbra_fuzz::signature::signatures;
 use adumbra_stdlib::{Entry, subjects};
@@ -32,7 +32,7 @@ fn is_up_to_date(page: &str, text: &str) {
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         committed == text,
-        "{page} is not what would be made now: ADUMBRA_BLESS=1 cargo test --test stdlib pages"
+        "{page} is not what would be made now: ADUMBRA_BLESS=1 cargo test --test facade pages"
     );
 }
 
@@ -101,7 +101,7 @@ fn intrinsics() -> String {
          What the machine computes itself. Functions of floats take vectors too, component by component, and a float beside vectors stands for\n\
          every component. `t′` is the derivative of `t`, along x or along y; ulp says by how many units in the last place a value may be off.\n\
          Other names: `lerp` is `mix`, `frac` is `fract`, `inversesqrt` is `rsqrt`, and `atan` with two arguments is `atan2`. This page is made\n\
-         from the op table, `ir/src/ops`.\n\n{}",
+         from the op table, `ops/src`.\n\n{}",
         adumbra_ops::docs::table()
     )
 }

@@ -32,8 +32,8 @@ fn asked(page: &str) -> Vec<Asked> {
             match word {
                 "-p" => room = words.next().map(in_room).expect("a package"),
                 "--lib" => target = room.join("src"),
-                "--test" => target = room.join("tests").join(words.next().expect("a name")),
-                "--bin" => target = Path::new("src/bin").join(words.next().expect("a name")),
+                "--test" => target = suite(&room, words.next().expect("a name")),
+                "--bin" => (target, _) = (Path::new("cli/src").into(), words.next()),
                 option if option.starts_with('-') => {}
                 filter => all.push(Asked {
                     target: target.clone(),
@@ -43,6 +43,16 @@ fn asked(page: &str) -> Vec<Asked> {
         }
     }
     all
+}
+
+/// The folder of a suite; those of the command's package need not name that.
+fn suite(room: &Path, name: &str) -> PathBuf {
+    let room = if name == "command" {
+        Path::new("cli")
+    } else {
+        room
+    };
+    room.join("tests").join(name)
 }
 
 /// The folder of a package.
@@ -92,15 +102,15 @@ fn every_claims_command_finds_a_test() {
 
 #[test]
 fn commands_are_read_with_their_targets() {
-    let page = "| a | `cargo test -p adumbra-ir --test ops values -- --nocapture`, `… kinks` | `cargo test --lib` |
+    let page = "| a | `cargo test -p adumbra-ops --test table values -- --nocapture`, `… kinks` | `cargo test --lib` |
         | b | `cargo run`, `cargo test --no-run && /usr/bin/time -v cargo test --bin adumbra repl` | passes |";
     let asked = asked(page);
     let all = asked.iter().map(|one| (one.target.to_str(), &*one.filter));
     assert!(all.eq([
-        (Some("ir/tests/ops"), "values"),
-        (Some("ir/tests/ops"), "kinks"),
-        (Some("src/bin/adumbra"), "repl"),
+        (Some("ops/tests/table"), "values"),
+        (Some("ops/tests/table"), "kinks"),
+        (Some("cli/src"), "repl"),
     ]));
-    let here = tests(Path::new("tests/docs"));
-    assert!(here.contains(&"claims::commands_are_read_with_their_targets".to_owned()));
+    let here = tests(Path::new("cli/tests/command"));
+    assert!(here.contains(&"docs::claims::commands_are_read_with_their_targets".to_owned()));
 }

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! In what is printed, `[..]` stands for anything in one line. A picture of the page is the file that one of its commands writes under that name.
-//! `ADUMBRA_BLESS=1 cargo test --test docs` writes down what happens.
+//! `ADUMBRA_BLESS=1 cargo test --test command docs::` writes down what happens.
 
 mod claims;
 mod errors;

@@ -5,7 +5,10 @@
 use super::support::{close, json, number, path};
 use serde_json::Value;
 
-const SHADER: &str = "examples/eval_practical.adu";
+const SHADER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../examples/eval_practical.adu"
+);
 
 fn points() -> Vec<Value> {
     let file = std::env::var_os("ADUMBRA_EQ3_POINTS")
