@@ -15,6 +15,7 @@ use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Diagnostic, FileId, Module};
 use adumbra_vm::FloatMode;
 use front::{fail_on_error, parse};
+use std::fmt;
 use std::sync::Arc;
 
 mod back;
@@ -67,7 +68,19 @@ pub struct Options {
 }
 
 /// Why there is no program: errors, and warnings beside them, with the texts that they speak of.
-#[derive(Clone, Debug)]
+///
+/// It prints as the report for people, without colour, by `Debug` too: so that `?` in `main` shows the place and the fix.
+///
+/// ```should_panic
+/// use adumbra::{Compiler, Findings, GlobalsLayout, Sources};
+///
+/// fn main() -> Result<(), Findings> {
+///     let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = x / 2 }");
+///     Compiler::new(GlobalsLayout::new()).compile(&sources)?; // Error: [E0105] Error: …
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
 pub struct Findings {
     /// In the order found.
     pub diagnostics: Vec<Diagnostic>,
@@ -84,14 +97,21 @@ impl Findings {
     }
 }
 
-impl std::fmt::Display for Findings {
+impl fmt::Display for Findings {
     /// The reports for people, without colour.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::render::text(
             &self.diagnostics,
             &self.sources,
             false,
         ))
+    }
+}
+
+impl fmt::Debug for Findings {
+    /// The same reports: `main` prints its error by `Debug`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

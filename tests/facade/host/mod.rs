@@ -2,6 +2,7 @@
 
 #[path = "../../../examples/embed.rs"]
 mod embed;
+mod errors;
 mod example;
 mod globals;
 mod metadata;
