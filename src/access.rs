@@ -2,6 +2,7 @@
 
 use crate::closure::ClosureView;
 use crate::value::HostValue;
+use adumbra_frontend::closest;
 use adumbra_ir::Type;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +12,12 @@ use std::marker::PhantomData;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccessError {
     /// There is nothing of that name.
-    Unknown(String),
+    Unknown {
+        /// The name.
+        name: String,
+        /// The name that was probably meant.
+        closest: Option<String>,
+    },
     /// It has another type.
     Type {
         /// Its name.
@@ -26,7 +32,13 @@ pub enum AccessError {
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AccessError::Unknown(name) => write!(f, "there is no `{name}`"),
+            AccessError::Unknown { name, closest } => {
+                write!(f, "there is no `{name}`")?;
+                match closest {
+                    Some(closest) => write!(f, "; did you mean `{closest}`?"),
+                    None => Ok(()),
+                }
+            }
             AccessError::Type { name, has, given } => {
                 write!(f, "`{name}` is of type `{has}`, not `{given}`")
             }
@@ -35,6 +47,25 @@ impl fmt::Display for AccessError {
 }
 
 impl std::error::Error for AccessError {}
+
+impl AccessError {
+    /// A scalar that the value of that name lacks.
+    pub(crate) fn no_scalar(name: &str, scalar: usize) -> AccessError {
+        AccessError::Unknown {
+            name: format!("{name}, scalar {scalar}"),
+            closest: None,
+        }
+    }
+
+    /// What that name stands for is of another type than what was meant.
+    pub(crate) fn other_type(name: &str, has: &Type, given: &Type) -> AccessError {
+        AccessError::Type {
+            name: name.to_owned(),
+            has: has.to_string(),
+            given: given.to_string(),
+        }
+    }
+}
 
 /// Named values that stand one behind the other.
 pub(crate) trait Named {
@@ -54,23 +85,46 @@ impl Named for adumbra_ir::module::Output {
     }
 }
 
-/// The scalars before what a path names, and its type; `None` if it leads nowhere. A path is a name, or a name and members of structs: `ray.origin`.
-pub(crate) fn find<'v>(values: &'v [impl Named], path: &str) -> Option<(usize, &'v Type)> {
-    let mut steps = path.split('.');
-    let name = steps.next().unwrap_or_default();
-    let at = values.iter().position(|value| value.named().0 == name)?;
+/// The scalars before what a path names, and its type. A path is a name, or a name and members of structs: `ray.origin`.
+///
+/// # Errors
+/// If it leads nowhere.
+pub(crate) fn find<'v>(
+    values: &'v [impl Named],
+    path: &str,
+) -> Result<(usize, &'v Type), AccessError> {
+    let name = path.split('.').next().unwrap_or_default();
+    let names = values.iter().map(|value| value.named().0);
+    let at = names.clone().position(|known| known == name);
+    let at = at.ok_or_else(|| no_step(path, 0, name, names))?;
     let before = values[..at].iter().map(|value| value.named().1);
     let mut start: usize = before.map(Type::scalar_count).sum();
     let mut ty = values[at].named().1;
-    for step in steps {
-        let Type::Struct(whole) = ty else {
-            return None;
+    let mut passed = name.len() + 1;
+    for step in path.split('.').skip(1) {
+        let (member, members) = match ty {
+            Type::Struct(whole) => (whole.member(step), &whole.members[..]),
+            _ => (None, &[][..]),
         };
-        let (before, member) = whole.member(step)?;
-        start += before;
-        ty = member;
+        let names = members.iter().map(|(name, _)| name.as_str());
+        let (before, inner) = member.ok_or_else(|| no_step(path, passed, step, names))?;
+        (start, ty) = (start + before, inner);
+        passed += step.len() + 1;
     }
-    Some((start, ty))
+    Ok((start, ty))
+}
+
+/// Why a path leads nowhere: the step behind so many of its bytes is none of those that could be taken there.
+fn no_step<'n>(
+    path: &str,
+    passed: usize,
+    step: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> AccessError {
+    AccessError::Unknown {
+        name: path.to_owned(),
+        closest: closest(step, known).map(|meant| path[..passed].to_owned() + meant),
+    }
 }
 
 /// The scalars before what a path names, which is to be of that type.
@@ -78,13 +132,9 @@ pub(crate) fn find<'v>(values: &'v [impl Named], path: &str) -> Option<(usize, &
 /// # Errors
 /// If it leads nowhere, or to another type.
 pub(crate) fn place(values: &[impl Named], path: &str, ty: &Type) -> Result<usize, AccessError> {
-    let (start, has) = find(values, path).ok_or_else(|| AccessError::Unknown(path.to_owned()))?;
+    let (start, has) = find(values, path)?;
     if has != ty {
-        return Err(AccessError::Type {
-            name: path.to_owned(),
-            has: has.to_string(),
-            given: ty.to_string(),
-        });
+        return Err(AccessError::other_type(path, has, ty));
     }
     Ok(start)
 }

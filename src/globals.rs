@@ -3,7 +3,7 @@
 //! The layout is the one of the SORT post: members in the order declared, each as value, ddx, ddy, each of those as packed
 //! four-byte scalars. Members that cannot have a derivative (int, uint, bool) have the room all the same; what is in it means nothing.
 
-use crate::access::{AccessError, GlobalSlot, Named, Signature, Slot, place};
+use crate::access::{AccessError, GlobalSlot, Named, Signature, Slot, find, place};
 use crate::dual::Dual;
 use crate::value::{HostValue, View};
 use adumbra_ir::memory::Heap;
@@ -204,9 +204,7 @@ impl GlobalsLayout {
     /// # Errors
     /// If there is no such member.
     pub fn shadowless(mut self, name: &str) -> Result<GlobalsLayout, AccessError> {
-        if self.member(name).is_none() {
-            return Err(AccessError::Unknown(name.to_owned()));
-        }
+        find(&self.members, name)?;
         Arc::make_mut(&mut self.shadowless).push(name.to_owned());
         Ok(self)
     }

@@ -1,12 +1,13 @@
 //! A compiled shader, and a shader with its inputs set: what threads share.
 
-use crate::access::{AccessError, InputSlot, Signature, place};
+use crate::access::{AccessError, InputSlot, Signature, find};
 use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
+use crate::group::converted;
 use crate::sources::Sources;
 use crate::stats::{Memory, NativeStats, Phases, Stats, micros};
 use crate::tier::shared::Tiers;
-use crate::value::{HostValue, View};
+use crate::value::{HostValue, MAX_HOST_SCALARS, View};
 use adumbra_aot::{Native, ObjectShader, OtherVersion};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
@@ -438,14 +439,30 @@ impl Instance {
         &self.program
     }
 
-    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives.
+    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives. A value converts as [`Group::set`](crate::Group::set) says: an
+    /// int to float, a number to a vector of it.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources};
+    /// let sources = Sources::new("s.adu", "shader s(float scale, float3 tint, int seed, out color c) { c = scale * seed * tint; }");
+    /// let mut material = Instance::new(&Compiler::new(GlobalsLayout::new()).compile(&sources)?);
+    /// material.set("scale", 2)?;
+    /// material.set("tint", 0.5_f32)?;
+    /// material.set("seed", 7.0_f32)?;
+    /// let error = material.set("seed", 7.5_f32).unwrap_err();
+    /// assert_eq!(error.to_string(), "`seed` is of type `int`, not `float`");
+    /// let error = material.set("sclae", 2).unwrap_err();
+    /// assert_eq!(error.to_string(), "there is no `sclae`; did you mean `scale`?");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// If there is no such input or it has another type.
+    /// If there is no such input or the value cannot be one of its type.
     pub fn set<T: HostValue>(&mut self, path: &str, value: T) -> Result<(), AccessError> {
-        let start = place(self.program.inputs(), path, &T::ty())?;
-        self.write_at(start, value);
-        Ok(())
+        let (ty, mut words) = (T::ty(), [0; MAX_HOST_SCALARS]);
+        let words = &mut words[..ty.scalar_count()];
+        value.write(words);
+        self.set_view(path, View::new(&ty, words))
     }
 
     /// Sets an input.
@@ -460,14 +477,22 @@ impl Instance {
         value.write(&mut self.inputs[start..][..T::ty().scalar_count()]);
     }
 
-    /// Sets an input, or a member of one that is a struct, of whatever type.
+    /// Sets an input, or a member of one that is a struct, to a value of whatever type, which converts as that of [`set`](Instance::set) does.
     ///
     /// # Errors
-    /// If there is no such input or it has another type.
+    /// If there is no such input or the value cannot be one of its type.
     pub fn set_view(&mut self, path: &str, value: View<'_>) -> Result<(), AccessError> {
-        let start = place(self.program.inputs(), path, value.ty())?;
-        let words = self.inputs[start..].iter_mut();
-        words.zip(value.words()).for_each(|(to, from)| *to = from);
+        let (start, ty) = find(self.program.inputs(), path)?;
+        let inputs = self.inputs[start..].iter_mut();
+        if ty == value.ty() {
+            inputs.zip(value.words()).for_each(|(to, from)| *to = from);
+            return Ok(());
+        }
+        let _mode = FloatMode::enter();
+        let words: Vec<u32> = value.words().collect();
+        let words = converted(value.ty(), &words, ty);
+        let words = words.ok_or_else(|| AccessError::other_type(path, ty, value.ty()))?;
+        inputs.zip(words).for_each(|(to, from)| *to = from);
         Ok(())
     }
 

@@ -105,7 +105,7 @@ pub struct View<'a> {
 }
 
 /// The most scalars of a [`HostValue`]: a 4×4 matrix.
-const MAX_HOST_SCALARS: usize = 16;
+pub(crate) const MAX_HOST_SCALARS: usize = 16;
 
 impl<'a> View<'a> {
     /// The words as a value of that type.

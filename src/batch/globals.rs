@@ -1,9 +1,9 @@
 //! The globals of many points: planes of the host, read where they stand.
 
-use crate::access::{AccessError, place};
+use crate::access::{AccessError, find, place};
 use crate::dual::Dual;
 use crate::globals::{Globals, GlobalsLayout};
-use crate::value::HostValue;
+use crate::value::{HostValue, MAX_HOST_SCALARS};
 use adumbra_vm::Source;
 use adumbra_vm::words::{Words, as_words};
 
@@ -131,7 +131,7 @@ impl<'a> BatchGlobals<'a> {
             place(self.layout.members(), name, &T::ty())?,
             T::ty().scalar_count(),
         );
-        let mut words = [0; MAX_SCALARS];
+        let mut words = [0; MAX_HOST_SCALARS];
         value.write(&mut words[..count]);
         let first = 3 * before + part as usize * count;
         for (source, &word) in self.sources[first..][..count].iter_mut().zip(&words) {
@@ -201,17 +201,13 @@ impl<'a> BatchGlobals<'a> {
         words: &'a [W],
         stride: usize,
     ) -> Result<(), AccessError> {
-        let unknown = || AccessError::Unknown(format!("{name}, scalar {scalar}"));
-        let member = self.layout.member(name).ok_or_else(unknown)?;
-        let range = member.part(part as usize);
-        let word = range.start + scalar;
-        if !range.contains(&word) {
-            return Err(unknown());
+        let (before, ty) = find(self.layout.members(), name)?;
+        let count = ty.scalar_count();
+        if scalar >= count {
+            return Err(AccessError::no_scalar(name, scalar));
         }
+        let word = 3 * before + part as usize * count + scalar;
         self.plane_word(word, words, stride);
         Ok(())
     }
 }
-
-/// No global has more scalars: a 4×4 matrix.
-pub(super) const MAX_SCALARS: usize = 16;

@@ -1,6 +1,6 @@
 //! Evaluation of many points at once.
 
-use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
+use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, find, place};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::evaluator::output::views;
@@ -10,7 +10,7 @@ use crate::simd;
 use crate::stats::Stats;
 use crate::tier::climb::Climb;
 use crate::tier::{Tier, TierUp};
-use crate::value::HostValue;
+use crate::value::{HostValue, MAX_HOST_SCALARS};
 use crate::{Engine, GlobalsLayout};
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::native::{self, Translator};
@@ -328,7 +328,7 @@ impl BatchEvaluator {
     /// The output that stands behind so many scalars.
     fn read_at<T: HostValue>(&self, before: usize, point: usize) -> Dual<T> {
         let count = T::ty().scalar_count();
-        let mut words = [0; globals::MAX_SCALARS];
+        let mut words = [0; MAX_HOST_SCALARS];
         Dual::of_parts(|part| {
             for (scalar, word) in words[..count].iter_mut().enumerate() {
                 *word = self.machine.output(before + scalar, part, point);
@@ -353,17 +353,12 @@ impl BatchEvaluator {
         to: &mut [W],
         stride: usize,
     ) -> Result<(), AccessError> {
-        let unknown = || AccessError::Unknown(format!("{output}, scalar {scalar}"));
-        let outputs = self.instance().program().outputs();
-        let at = outputs.iter().position(|other| other.name == output);
-        let at = at.ok_or_else(unknown)?;
-        if scalar >= outputs[at].ty.scalar_count() {
-            return Err(unknown());
+        let (before, ty) = find(self.instance().program().outputs(), output)?;
+        if scalar >= ty.scalar_count() {
+            return Err(AccessError::no_scalar(output, scalar));
         }
-        let before = outputs[..at].iter().map(|output| output.ty.scalar_count());
-        let scalar = before.sum::<usize>() + scalar;
         self.machine
-            .copy_output(scalar, part as usize, as_words_mut(to), stride);
+            .copy_output(before + scalar, part as usize, as_words_mut(to), stride);
         Ok(())
     }
 

@@ -20,6 +20,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+pub(crate) use value::converted;
+
 pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 
 /// Shaders, called units, that are wired output to input and compiled as one program, so that demand and folding see the whole graph.

@@ -2,7 +2,7 @@
 
 use super::Value;
 use super::json::{Object, elements};
-use super::port::{mend, wires};
+use super::port::{Wire, mend, wires};
 use adumbra_ir::{Scalar, Span, Type};
 
 /// What is wrong with a value: where, what, and the mend.
@@ -20,25 +20,27 @@ pub(super) fn words(value: &Value, to: &Type, place: Span, port: &str) -> Result
             read(text, *span, to, port, &mut words)?;
             Ok(words)
         }
-        Value::Typed(from, words) => match wires(from, to) {
-            Some(wires) => Ok(wires
-                .iter()
-                .map(|wire| {
-                    let steps = wire.steps.iter();
-                    steps.fold(words[wire.from as usize], |bits, op| op.value(&[bits]))
-                })
-                .collect()),
-            None => match (from, to) {
-                (Type::Scalar(Scalar::F32), Type::Scalar(to)) if whole(words[0], *to).is_some() => {
-                    Ok(whole(words[0], *to).into_iter().collect())
-                }
-                _ => Err(Misfit {
-                    span: place,
-                    message: format!("`{port}` is `{to}` and cannot be set to `{from}`"),
-                    help: mend(from, to, "it"),
-                }),
-            },
-        },
+        Value::Typed(from, words) => converted(from, words, to).ok_or_else(|| Misfit {
+            span: place,
+            message: format!("`{port}` is `{to}` and cannot be set to `{from}`"),
+            help: mend(from, to, "it"),
+        }),
+    }
+}
+
+/// The words of a value as one of another type: what the language converts implicitly, a number as a vector of it, a float with a whole value as an integer. `None`
+/// if it is no such value.
+pub(crate) fn converted(from: &Type, words: &[u32], to: &Type) -> Option<Vec<u32>> {
+    if let Some(wires) = wires(from, to) {
+        let word = |wire: &Wire| {
+            let steps = wire.steps.iter();
+            steps.fold(words[wire.from as usize], |bits, op| op.value(&[bits]))
+        };
+        return Some(wires.iter().map(word).collect());
+    }
+    match (from, to) {
+        (Type::Scalar(Scalar::F32), Type::Scalar(to)) => Some(vec![whole(words[0], *to)?]),
+        _ => None,
     }
 }
 

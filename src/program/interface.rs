@@ -53,7 +53,7 @@ impl Program {
     /// # Ok::<(), adumbra::Findings>(())
     /// ```
     pub fn find_input(&self, path: &str) -> Option<(usize, &Type)> {
-        find(self.inputs(), path)
+        find(self.inputs(), path).ok()
     }
 
     /// What a path names among the outputs: how many scalars stand before it, and its type. [`Evaluator::words`](crate::Evaluator::words)
@@ -68,7 +68,7 @@ impl Program {
     /// # Ok::<(), adumbra::Findings>(())
     /// ```
     pub fn find_output(&self, path: &str) -> Option<(usize, &Type)> {
-        find(self.outputs(), path)
+        find(self.outputs(), path).ok()
     }
 
     /// Where an input stands, for hosts that set it often: by its name, or by a path to a member of a struct, as in `ray.origin`.

@@ -93,6 +93,54 @@ fn inputs_are_set_by_name_slot_and_path() {
 }
 
 #[test]
+fn input_values_convert_as_in_groups() {
+    let text = "struct light { float power; int kind; };
+        shader s(light l, float3 axis, uint n, bool b, out float o) { o = l.power * l.kind + axis.y + n + (float)b; }";
+    let program = compile(text);
+    let mut instance = Instance::new(&program);
+    instance.set("l.power", 3).unwrap();
+    instance.set("l.kind", 2.0_f32).unwrap();
+    instance.set("axis", 10_u32).unwrap();
+    instance.set("n", 100.0_f32).unwrap();
+    let mut evaluator = Evaluator::new(&instance);
+    evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    assert_eq!(evaluator.get::<f32>("o").unwrap().value, 116.0);
+
+    for (refused, why) in [
+        (
+            instance.set("n", -1.0_f32),
+            "`n` is of type `uint`, not `float`",
+        ),
+        (
+            instance.set("l.kind", 0.5_f32),
+            "`l.kind` is of type `int`, not `float`",
+        ),
+        (
+            instance.set("l.kind", f32::NAN),
+            "`l.kind` is of type `int`, not `float`",
+        ),
+        (instance.set("b", 1), "`b` is of type `bool`, not `int`"),
+        (
+            instance.set("l.power", true),
+            "`l.power` is of type `float`, not `bool`",
+        ),
+        (
+            instance.set("axis", [1.0_f32; 2]),
+            "`axis` is of type `float3`, not `float2`",
+        ),
+        (
+            instance.set("l", 1.0_f32),
+            "`l` is of type `light`, not `float`",
+        ),
+    ] {
+        assert_eq!(refused.unwrap_err().to_string(), why);
+    }
+    let mut evaluator = Evaluator::new(&instance);
+    evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
+    assert_eq!(evaluator.get::<f32>("o").unwrap().value, 116.0);
+}
+
+#[test]
 fn paths_that_lead_nowhere_are_errors() {
     let program = compile(TEXT);
     let why = |path| program.output_slot::<f32>(path).unwrap_err().to_string();
@@ -118,6 +166,17 @@ fn paths_that_lead_nowhere_are_errors() {
     let closure = program.closure_slot("q").unwrap_err().to_string();
     assert_eq!(closure, "`q` is of type `float2`, not `closure`");
     assert!(program.input_slot::<f32>("q").is_err());
+    for (path, closest) in [
+        ("fra", "far"),
+        ("p.frist", "p.first"),
+        ("p.secnod.t", "p.second"),
+        ("p.second.dept.x", "p.second.depth"),
+    ] {
+        assert_eq!(
+            why(path),
+            format!("there is no `{path}`; did you mean `{closest}`?")
+        );
+    }
     assert!(program.globals().slot::<f32>("uvw").is_err());
 }
 
