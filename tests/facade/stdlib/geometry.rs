@@ -52,7 +52,11 @@ pub(crate) fn functions() -> Vec<Function> {
             .equal("normalize(p2 * 0.0)", "float2(0.0)")
             .equal("normalize(p3 * 0.0)", "float3(0.0)")
             .equal("normalize(p4 * 0.0)", "float4(0.0)")
-            .equal("normalize(a)", "sign(a)"),
+            .equal("normalize(a)", "sign(a)")
+            .holds("isnan(sum(normalize(float2(a, sqrt(-1.0)))))")
+            .holds("isnan(normalize(float3(a, sqrt(-1.0), b)).x)")
+            .holds("isnan(normalize(float4(a, b, c, sqrt(-1.0))).y)")
+            .holds("isnan(normalize(sqrt(-1.0)))"),
         function("reflect")
             .takes_from("n", Unit)
             .equal("dot(reflect(p2, n2), n2)", "-dot(p2, n2)")

@@ -26,6 +26,7 @@ mod signature;
 mod suite;
 mod vectors;
 
+use adumbra::{Scalar, Type};
 use adumbra_fuzz::oracle::gradients::{self, Compared};
 use adumbra_fuzz::signature::signatures;
 use check::{Compiled, show};
@@ -187,6 +188,64 @@ fn finite_arguments_give_finite_results() {
         }
     }
     none(wrong);
+}
+
+/// Functions that may give numbers beside a NaN, and the parameters that this is true of.
+const HIDING_NAN: &[(&str, &[&str])] = &[
+    // A comparison chooses, or a loop that may not get there.
+    ("faceforward", &["i", "g"]),
+    ("fbm", &["lacunarity", "gain"]),
+    ("turbulence", &["lacunarity", "gain"]),
+    ("ridged", &["lacunarity", "gain"]),
+    ("fbm_filtered", &["lacunarity", "gain"]),
+    ("sd_star", &["inner"]),
+    // They are `min` and `max`, which give their first argument beside a NaN.
+    ("min_component", &["v"]),
+    ("max_component", &["v"]),
+    ("op_union", &["b"]),
+    ("op_intersection", &["b"]),
+    ("op_difference", &["b"]),
+    ("op_repeat_limited", &["count"]),
+    ("op_elongate", &["by"]),
+    ("hexagon_edge", &["p"]),
+    ("hexagons", &["p"]),
+    ("sd_cone", &["height"]),
+    // Its value depends on the derivatives of these.
+    ("bump_normal", &["position", "height"]),
+];
+
+/// A NaN in an argument comes out again, so that its birth can be found. Flat functions are hashes, which any bits have, and derivatives.
+#[test]
+fn nan_arguments_give_nan() {
+    const POINTS: usize = 20;
+    let mut hidden = BTreeSet::new();
+    for function in functions().iter().filter(|function| !function.is_flat) {
+        for (text, variables) in calls(function) {
+            let mut compiled = Compiled::shader(&text, &variables, "").expect("it compiles");
+            let floats = compiled.floats();
+            if !floats.contains(&true) {
+                continue;
+            }
+            let mut random = Random(3);
+            for (index, (name, ty, _)) in variables.iter().enumerate() {
+                let is_discrete =
+                    matches!(ty, Type::Scalar(Scalar::I32 | Scalar::U32 | Scalar::Bool));
+                for draw in 0..if is_discrete { 0 } else { POINTS } {
+                    let mut point = random.moving_point(&variables, false);
+                    point[index].value[draw % ty.scalar_count()] = f32::NAN.to_bits();
+                    let words = compiled.at(&point).expect("nothing stops it");
+                    let mut values = words.chunks(3).zip(&floats).filter(|(_, float)| **float);
+                    if !values.any(|(dual, _)| f32::from_bits(dual[0]).is_nan()) {
+                        hidden.insert((function.name, name.clone()));
+                    }
+                }
+            }
+        }
+    }
+    let allowed = HIDING_NAN.iter();
+    let allowed = allowed
+        .flat_map(|(function, names)| names.iter().map(|name| (*function, (*name).to_owned())));
+    assert_eq!(hidden, allowed.collect());
 }
 
 /// Shaders that call each function of the name whose arguments can be drawn, and what is drawn for them.
