@@ -48,7 +48,8 @@ pub fn central_differences<G: PointGlobals>(
     let _mode = FloatMode::enter();
     let program = instance.program();
     let module = program.module()?;
-    let globals = words_of(globals, program.globals());
+    let mut room = Vec::new();
+    let globals = words_of(globals, program.globals(), &mut room);
     let options = eval::Options {
         limits: Limits::default(),
         path: true,

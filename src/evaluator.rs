@@ -13,6 +13,7 @@ use adumbra_ir::Diagnostic;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
 };
+use adumbra_ir::memory::Heap;
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{FloatMode, Outcome, PointMachine};
 pub(crate) use parked::Home;
@@ -142,6 +143,8 @@ pub struct Evaluator {
     home: Arc<Home>,
     signature: Signature,
     machine: Machine,
+    /// For globals that are not laid out as the program's: of a point, or of the four of a quad.
+    rooms: [Vec<u32>; 4],
 }
 
 enum Machine {
@@ -213,6 +216,7 @@ impl Evaluator {
             home: Home::new(instance, engine.alone(), limits),
             signature: Signature::of(instance.program().outputs()),
             machine,
+            rooms: Default::default(),
         })
     }
 
@@ -233,7 +237,7 @@ impl Evaluator {
     /// If the globals are laid out otherwise than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
         let instance = &self.home.instance;
-        let globals = words_of(globals, instance.program().globals());
+        let globals = words_of(globals, instance.program().globals(), &mut self.rooms[0]);
         match &mut self.machine {
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
             Machine::Batch(single) => single.run(instance, globals, host),
@@ -278,7 +282,11 @@ impl Evaluator {
     ) -> Outcome {
         let instance = &self.home.instance;
         let layout = instance.program().globals();
-        let globals = globals.map(|globals| words_of(globals, layout));
+        let mut rooms = self.rooms.iter_mut();
+        let globals = globals.map(|globals| {
+            let room = rooms.next().expect("one for each of the four");
+            words_of(globals, layout, room)
+        });
         match &mut self.machine {
             Machine::Quad(quad) => quad.run(instance, globals, helpers, host),
             Machine::Batch(single) => single.run_quad(instance, globals, helpers, host),
@@ -409,7 +417,7 @@ impl Evaluator {
             Machine::Reference(reference) => reference.memory(),
             Machine::Quad(quad) => quad.memory(),
         };
-        size_of::<Evaluator>() + machine + self.home.memory()
+        size_of::<Evaluator>() + machine + self.home.memory() + self.rooms.heap()
     }
 
     /// The figures of its program, with the memory of the instance and of itself.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 mod host_struct;
 
-pub(crate) use host_struct::words_of;
 pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
+pub(crate) use host_struct::{columns, words_of};
 
 /// The members of a host's globals, in order.
 ///

@@ -40,7 +40,8 @@ pub fn nan_origins<G: PointGlobals>(
     let _mode = FloatMode::enter();
     let program = instance.program();
     let module = program.module()?;
-    let globals = words_of(globals, program.globals());
+    let mut room = Vec::new();
+    let globals = words_of(globals, program.globals(), &mut room);
     if module.quad.is_some() {
         let mut neighbours = Neighbours::new(program.globals());
         let quad = neighbours.of(program.globals(), globals);
@@ -90,7 +91,12 @@ pub fn nan_origins_in_quad<G: PointGlobals>(
 ) -> Option<Vec<Origin>> {
     let _mode = FloatMode::enter();
     let layout = instance.program().globals();
-    let globals = globals.map(|globals| words_of(globals, layout));
+    let mut rooms = [const { Vec::new() }; 4];
+    let mut rooms = rooms.iter_mut();
+    let globals = globals.map(|globals| {
+        let room = rooms.next().expect("one for each of the four");
+        words_of(globals, layout, room)
+    });
     in_quad(instance, globals, corner, limits, host)
 }
 

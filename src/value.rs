@@ -6,7 +6,11 @@ use adumbra_vm::FloatMode;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::fmt;
 
-/// A Rust type that a global, an input or an output can be read or set as.
+#[cfg(any(feature = "glam", feature = "mint"))]
+mod vectors;
+
+/// A Rust type that a global, an input or an output can be read or set as: `f32`, `i32`, `u32`, `bool`, `[f32; 2]` to `[f32; 4]` for vectors, arrays of such rows for
+/// matrices. By the feature `glam` its `Vec2` to `Vec4`, `Mat3` and `Mat4` are, too, by the feature `mint` that crate's vectors, and its matrices in rows or columns.
 pub trait HostValue: Copy + sealed::Sealed {
     /// The shading language's type for it.
     fn ty() -> Type;

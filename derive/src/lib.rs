@@ -7,8 +7,8 @@ mod expand;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct the globals of a shader: implements `ShaderGlobals` for a `#[repr(C)]` struct whose fields are `Dual<T>`, with T one of
-/// `f32`, `[f32; 2]`, `[f32; 3]`, `[f32; 4]`, `i32`, `u32` and `Flag`.
+/// Makes a struct the globals of a shader: implements `ShaderGlobals` for a `#[repr(C)]` struct whose fields are `Dual<T>`, or `T` where there are no derivatives,
+/// with T a value that globals can have.
 ///
 /// A field is the global of its name; `#[globals(name = "N")]` gives it another.
 #[proc_macro_derive(ShaderGlobals, attributes(globals))]

@@ -2,7 +2,7 @@
 
 use crate::access::{AccessError, find, place};
 use crate::dual::Dual;
-use crate::globals::{Globals, GlobalsLayout};
+use crate::globals::{Globals, GlobalsLayout, ShaderGlobals, columns};
 use crate::value::{HostValue, MAX_HOST_SCALARS};
 use adumbra_vm::Source;
 use adumbra_vm::words::{Words, as_words};
@@ -88,6 +88,45 @@ impl<'a> BatchGlobals<'a> {
             layout: layout.clone(),
             sources: (0..stride).map(plane).collect(),
         }
+    }
+
+    /// Takes all members from structs of the host, one for each point, where they stand: the first is the first point's. Those of members without room
+    /// for derivatives are zero. Nothing is copied or allocated; with [`without_planes`](BatchGlobals::without_planes), the same memory serves other structs.
+    ///
+    /// ```
+    /// use adumbra::{BatchEvaluator, BatchGlobals, Compiler, Dual, GlobalsLayout, Instance, NoTextures, Options, ShaderGlobals, Sources};
+    ///
+    /// #[derive(ShaderGlobals)]
+    /// #[repr(C)]
+    /// struct Hit {
+    ///     uv: Dual<[f32; 2]>,
+    ///     time: f32,
+    /// }
+    ///
+    /// let text = "shader s(out float o) { float2 p = global_value<uv>; o = p.x * p.y + global_value<time>; }";
+    /// let options = Options { output_derivatives: true, ..Options::default() };
+    /// let compiler = Compiler::new(GlobalsLayout::of::<Hit>()).with_options(options);
+    /// let program = compiler.compile(&Sources::new("s.adu", text))?;
+    ///
+    /// let hits: Vec<Hit> = (0..100).map(|i| Hit {
+    ///     uv: Dual { value: [i as f32, 2.0], ddx: [1.0, 0.0], ddy: [0.0, 1.0] },
+    ///     time: 0.5,
+    /// }).collect();
+    /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
+    /// evaluator.evaluate(&BatchGlobals::from(&hits[..]), 0, 100, &mut NoTextures);
+    /// let o = evaluator.get::<f32>("o", 30)?;
+    /// assert_eq!((o.value, o.ddx, o.ddy), (60.5, 2.0, 30.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the layout has other members than the struct, or a trait that was implemented by hand does not list all of the struct's memory in order.
+    pub fn structs<S: ShaderGlobals>(&mut self, points: &'a [S]) {
+        assert!(
+            self.layout.is_of::<S>(),
+            "the structs are laid out as the globals"
+        );
+        columns(points, &mut self.sources);
     }
 
     /// What members there are.
@@ -209,5 +248,14 @@ impl<'a> BatchGlobals<'a> {
         let word = 3 * before + part as usize * count + scalar;
         self.plane_word(word, words, stride);
         Ok(())
+    }
+}
+
+impl<'a, S: ShaderGlobals> From<&'a [S]> for BatchGlobals<'a> {
+    /// Those of structs of the host, as [`structs`](BatchGlobals::structs) takes them.
+    fn from(points: &'a [S]) -> BatchGlobals<'a> {
+        let mut globals = BatchGlobals::new(&GlobalsLayout::of::<S>());
+        globals.structs(points);
+        globals
     }
 }

@@ -2,16 +2,22 @@
 //!
 //! A struct says what its members are and where they are found. Whether that is true is looked at when memory is read
 //! ([`adumbra_vm::words`]), so the trait is safe to implement, by the derive macro or by hand.
+//!
+//! A layout has room for the derivatives of all members, and matrices row by row. Structs that lie in memory so are read where they stand; of others, points are copied
+//! one by one, and batches read the columns that there are.
 
 use super::{Globals, GlobalsLayout};
 use crate::dual::Dual;
 use crate::value::HostValue;
-use adumbra_vm::words::{Pieces, Words};
+use adumbra_ir::Type;
+use adumbra_vm::Source;
+use adumbra_vm::words::{Pieces, Words, all_as_words};
 
-/// A struct of the host that is the globals of a shader: members in order, each a [`Dual`], nothing between them.
+/// A struct of the host that is the globals of a shader: members in order, nothing between them.
 ///
-/// `#[derive(ShaderGlobals)]` implements it for a `#[repr(C)]` struct whose fields are `Dual<T>`, with T one of `f32`, `[f32; 2]`, `[f32; 3]`,
-/// `[f32; 4]`, `i32`, `u32` and [`Flag`]. A field is the global of its name, or of the one that `#[globals(name = "…")]` gives.
+/// `#[derive(ShaderGlobals)]` implements it for a `#[repr(C)]` struct whose fields are `Dual<T>`, a value with its derivatives, or `T`, a value whose derivatives are zero.
+/// T is one of `f32`, `[f32; 2]` to `[f32; 4]`, `[[f32; 2]; 2]` to `[[f32; 4]; 4]`, `i32`, `u32` and [`Flag`], or of the types that the features `glam` and `mint` add.
+/// A field is the global of its name, or of the one that `#[globals(name = "…")]` gives.
 ///
 /// ```
 /// use adumbra::{Compiler, Dual, Evaluator, GlobalsLayout, Instance, NoTextures, ShaderGlobals, Sources};
@@ -22,30 +28,31 @@ use adumbra_vm::words::{Pieces, Words};
 ///     uv: Dual<[f32; 2]>,
 ///     #[globals(name = "I")]
 ///     incoming: Dual<[f32; 3]>,
-///     bounce: Dual<i32>,
+///     bounce: i32,
 /// }
 ///
-/// let text = "shader s(out float slope) { slope = ddx(dot(global_value<I>, global_value<I>)); }";
+/// let text = "shader s(out float slope) { slope = ddx(global_value<bounce> * dot(global_value<I>, global_value<I>)); }";
 /// let program = Compiler::new(GlobalsLayout::of::<Hit>()).compile(&Sources::new("s.adu", text))?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 ///
 /// let mut hit = Hit::default();
+/// hit.bounce = 2;
 /// hit.incoming.value = [0.0, 3.0, 0.0];
 /// hit.incoming.ddx = [0.0, 0.5, 0.0];
 /// evaluator.evaluate(&hit, &mut NoTextures);
-/// assert_eq!(evaluator.get::<f32>("slope")?.value, 3.0);
+/// assert_eq!(evaluator.get::<f32>("slope")?.value, 6.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What cannot be globals does not compile: a field that is no `Dual`,
+/// What cannot be globals does not compile: a field of a type that globals cannot have,
 ///
 /// ```compile_fail
 /// #[derive(adumbra::ShaderGlobals)]
 /// #[repr(C)]
-/// struct Hit { uv: [f32; 2] }
+/// struct Hit { inside: bool }
 /// ```
 ///
-/// a `Dual` of a type that globals cannot have,
+/// a `Dual` of one,
 ///
 /// ```compile_fail
 /// #[derive(adumbra::ShaderGlobals)]
@@ -70,45 +77,73 @@ pub trait MemberVisitor<S> {
     fn member<M: Member>(&mut self, name: &str, place: impl Fn(&S) -> &M);
 }
 
-/// What members of globals are: [`Dual`]s of values that globals can have.
+/// What members of globals are: values that globals can have, and [`Dual`]s of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a member of globals",
-    label = "not a `Dual<T>`",
-    note = "members are `Dual<T>`, with T one of f32, [f32; 2], [f32; 3], [f32; 4], i32, u32 and Flag"
+    label = "neither a value of globals nor a `Dual<T>` of one",
+    note = "members are T or Dual<T>, with T one of f32, [f32; N], [[f32; N]; N], i32, u32 and Flag, N from 2 to 4"
 )]
 pub trait Member: 'static {
     /// What its value and its shadows are.
     type Value: GlobalValue;
-    /// As the dual it is.
-    fn dual(&self) -> &Dual<Self::Value>;
+    /// Whether it has room for its shadows; if not, they are zero.
+    const HAS_SHADOWS: bool;
+    /// The value, and the shadows along x and y, if it has room for them.
+    fn parts(&self) -> (&Self::Value, Option<[&Self::Value; 2]>);
 }
 
 impl<T: GlobalValue> Member for Dual<T> {
     type Value = T;
-    fn dual(&self) -> &Dual<T> {
-        self
+    const HAS_SHADOWS: bool = true;
+    #[inline]
+    fn parts(&self) -> (&T, Option<[&T; 2]>) {
+        (&self.value, Some([&self.ddx, &self.ddy]))
     }
 }
 
-/// A Rust type that lies in memory as a global's value does.
+impl<T: GlobalValue> Member for T {
+    type Value = T;
+    const HAS_SHADOWS: bool = false;
+    #[inline]
+    fn parts(&self) -> (&T, Option<[&T; 2]>) {
+        (self, None)
+    }
+}
+
+/// A Rust type that consists of the words of a global's value.
 #[diagnostic::on_unimplemented(
     message = "a global cannot be of type `{Self}`",
     label = "globals cannot be of this type",
-    note = "they can be f32, [f32; 2], [f32; 3], [f32; 4], i32, u32 and Flag, which is a bool of four bytes"
+    note = "they can be f32, [f32; N], [[f32; N]; N], i32, u32, N from 2 to 4, and Flag, which is a bool of four bytes"
 )]
 pub trait GlobalValue: HostValue + 'static {
     /// What it consists of.
     #[doc(hidden)]
     type Words: Words;
+    /// Whether it is a matrix that lies in memory column by column; globals have them row by row.
+    #[doc(hidden)]
+    const COLUMN_MAJOR: bool = false;
     /// As what it consists of.
     #[doc(hidden)]
     fn words(&self) -> &Self::Words;
+}
+
+/// Which word of a value in memory a scalar of its type is.
+fn word_of<T: GlobalValue>(scalar: usize) -> usize {
+    match T::ty() {
+        Type::Matrix(n) if T::COLUMN_MAJOR => {
+            let n = usize::from(n);
+            scalar % n * n + scalar / n
+        }
+        _ => scalar,
+    }
 }
 
 macro_rules! words_of_themselves {
     ($($ty:ty)*) => { $(
         impl GlobalValue for $ty {
             type Words = $ty;
+            #[inline]
             fn words(&self) -> &$ty {
                 self
             }
@@ -116,7 +151,9 @@ macro_rules! words_of_themselves {
     )* };
 }
 
-words_of_themselves! { f32 [f32; 2] [f32; 3] [f32; 4] i32 u32 }
+words_of_themselves! {
+    f32 [f32; 2] [f32; 3] [f32; 4] [[f32; 2]; 2] [[f32; 3]; 3] [[f32; 4]; 4] i32 u32
+}
 
 /// A bool of four bytes, as globals hold it.
 ///
@@ -150,46 +187,61 @@ impl GlobalValue for Flag {
 
 /// The globals of one point, whoever holds them: [`Globals`], or a struct of the host.
 pub trait PointGlobals {
-    /// The memory, if it is laid out so.
-    fn words_as(&self, layout: &GlobalsLayout) -> Option<&[u32]>;
+    /// The words of that layout, where they stand or put into `room`; `None` if the members are others.
+    fn words_as<'a>(&'a self, layout: &GlobalsLayout, room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
 }
 
-/// The memory of the globals of a point of a program with this layout.
+/// The words of the globals of a point of a program with this layout, where they stand or put into `room`.
 ///
 /// # Panics
 /// If they are laid out otherwise.
 #[inline]
-pub(crate) fn words_of<'g, G: PointGlobals>(globals: &'g G, layout: &GlobalsLayout) -> &'g [u32] {
-    let words = globals.words_as(layout);
+pub(crate) fn words_of<'g, G: PointGlobals>(
+    globals: &'g G,
+    layout: &GlobalsLayout,
+    room: &'g mut Vec<u32>,
+) -> &'g [u32] {
+    let words = globals.words_as(layout, room);
     words.expect("the globals are laid out as the program's")
 }
 
 impl PointGlobals for Globals {
     #[inline]
-    fn words_as(&self, layout: &GlobalsLayout) -> Option<&[u32]> {
+    fn words_as<'a>(&'a self, layout: &GlobalsLayout, _: &'a mut Vec<u32>) -> Option<&'a [u32]> {
         (self.layout() == layout).then(|| self.words())
     }
 }
 
 impl<S: ShaderGlobals> PointGlobals for S {
     #[inline]
-    fn words_as(&self, layout: &GlobalsLayout) -> Option<&[u32]> {
+    fn words_as<'a>(&'a self, layout: &GlobalsLayout, room: &'a mut Vec<u32>) -> Option<&'a [u32]> {
         if !layout.is_of::<S>() {
             return None;
         }
-        words(self)
+        let (words, is_layouts) = read(self);
+        let words = words?;
+        if is_layouts {
+            return Some(words);
+        }
+        room.clear();
+        S::members(&mut Copying {
+            globals: self,
+            words: room,
+        });
+        Some(room)
     }
 }
 
-/// The struct's memory, if it is what it says.
+/// The struct's memory, if it is what it says, and whether it is laid out as the layout of its members.
 #[inline]
-fn words<S: ShaderGlobals>(globals: &S) -> Option<&[u32]> {
+fn read<S: ShaderGlobals>(globals: &S) -> (Option<&[u32]>, bool) {
     let mut reading = Reading {
         globals,
         pieces: Pieces::of(globals),
+        is_layouts: true,
     };
     S::members(&mut reading);
-    reading.pieces.words()
+    (reading.pieces.words(), reading.is_layouts)
 }
 
 impl<S: ShaderGlobals> From<&S> for Globals {
@@ -199,25 +251,95 @@ impl<S: ShaderGlobals> From<&S> for Globals {
     /// If a trait that was implemented by hand does not list all of the struct's memory in order.
     fn from(globals: &S) -> Globals {
         let mut copy = Globals::new(&GlobalsLayout::of::<S>());
-        copy.words_mut()
-            .copy_from_slice(words(globals).expect("the members are the whole struct"));
+        let mut room = Vec::new();
+        let words = globals.words_as(&copy.layout, &mut room);
+        copy.words
+            .copy_from_slice(words.expect("the members are the whole struct"));
         copy
     }
+}
+
+/// For each word of the layout of a struct's members, its values among structs that stand one behind the other.
+///
+/// # Panics
+/// If a trait that was implemented by hand does not list all of the struct's memory in order.
+pub(crate) fn columns<'a, S: ShaderGlobals>(points: &'a [S], sources: &mut [Source<'a>]) {
+    let words = all_as_words(points, |point| read(point).0);
+    S::members(&mut Columns {
+        words: words.expect("the members are the whole struct"),
+        stride: size_of::<S>() / size_of::<u32>(),
+        passed: 0,
+        sources: sources.iter_mut(),
+    });
 }
 
 /// Lists where the parts of a struct's members stand.
 struct Reading<'a, S> {
     globals: &'a S,
     pieces: Pieces<'a, S>,
+    is_layouts: bool,
 }
 
 impl<S> MemberVisitor<S> for Reading<'_, S> {
     #[inline]
     fn member<M: Member>(&mut self, _: &str, place: impl Fn(&S) -> &M) {
-        let Dual { value, ddx, ddy } = place(self.globals).dual();
+        let (value, shadows) = place(self.globals).parts();
         self.pieces.add(value.words());
-        self.pieces.add(ddx.words());
-        self.pieces.add(ddy.words());
+        for shadow in shadows.into_iter().flatten() {
+            self.pieces.add(shadow.words());
+        }
+        self.is_layouts &= M::HAS_SHADOWS && !M::Value::COLUMN_MAJOR;
+    }
+}
+
+/// Puts a struct's members behind each other as a layout has them.
+struct Copying<'a, S> {
+    globals: &'a S,
+    words: &'a mut Vec<u32>,
+}
+
+impl<S> MemberVisitor<S> for Copying<'_, S> {
+    fn member<M: Member>(&mut self, _: &str, place: impl Fn(&S) -> &M) {
+        let (value, shadows) = place(self.globals).parts();
+        let (start, count) = (self.words.len(), M::Value::ty().scalar_count());
+        self.words.resize(start + 3 * count, 0);
+        let mut parts = self.words[start..].chunks_exact_mut(count);
+        let values = std::iter::once(value).chain(shadows.into_iter().flatten());
+        for (words, value) in parts.by_ref().zip(values) {
+            value.write(words);
+        }
+    }
+}
+
+/// Tells of each word of the layout where structs have it.
+struct Columns<'s, 'a> {
+    /// All structs.
+    words: &'a [u32],
+    /// Words of a struct.
+    stride: usize,
+    /// Words of a struct that the members so far have.
+    passed: usize,
+    /// Those of the words to come.
+    sources: std::slice::IterMut<'s, Source<'a>>,
+}
+
+impl<S> MemberVisitor<S> for Columns<'_, '_> {
+    fn member<M: Member>(&mut self, _: &str, _: impl Fn(&S) -> &M) {
+        let count = M::Value::ty().scalar_count();
+        for part in 0..3 {
+            let is_there = part == 0 || M::HAS_SHADOWS;
+            for (scalar, source) in (0..count).zip(&mut self.sources) {
+                let first = self.passed + word_of::<M::Value>(scalar);
+                *source = match is_there {
+                    true => Source::Plane {
+                        words: self.words.get(first..).unwrap_or_default(),
+                        stride: self.stride,
+                    },
+                    false => Source::Same(0),
+                };
+            }
+            self.passed += if is_there { count } else { 0 };
+        }
     }
 }
 
@@ -228,8 +350,11 @@ pub(super) struct Listing(pub(super) GlobalsLayout);
 impl<S> MemberVisitor<S> for Listing {
     fn member<M: Member>(&mut self, name: &str, _: impl Fn(&S) -> &M) {
         let layout = std::mem::take(&mut self.0);
-        let with = layout.with(name, M::Value::ty());
-        self.0 = with.expect("different names");
+        let with = layout.with(name, M::Value::ty()).expect("different names");
+        self.0 = match M::HAS_SHADOWS {
+            true => with,
+            false => with.shadowless(name).expect("the member was just added"),
+        };
     }
 }
 

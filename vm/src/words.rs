@@ -94,6 +94,29 @@ impl<'a, S> Pieces<'a, S> {
     }
 }
 
+/// Structs that stand one behind the other as words, if `words` gives those of each, all of it.
+pub fn all_as_words<'a, S>(
+    structs: &'a [S],
+    words: impl Fn(&'a S) -> Option<&'a [u32]>,
+) -> Option<&'a [u32]> {
+    let is_whole = |one: &'a S| {
+        words(one).is_some_and(|words| {
+            words.as_ptr().addr() == std::ptr::from_ref(one).addr()
+                && size_of_val(words) == size_of::<S>()
+        })
+    };
+    if size_of::<S>() == 0 || structs.is_empty() {
+        return Some(&[]);
+    }
+    if !structs.iter().all(is_whole) {
+        return None;
+    }
+    let count = size_of_val(structs) / size_of::<u32>();
+    // SAFETY: each struct's bytes, from its first to its last, were just seen as a slice of words that is borrowed for as long as the structs are. They are aligned so,
+    // since a struct begins where its words do, and nothing lies between them.
+    Some(unsafe { std::slice::from_raw_parts(structs.as_ptr().cast(), count) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +159,28 @@ mod tests {
     #[test]
     fn an_empty_struct_has_no_words() {
         assert_eq!(Pieces::of(&()).words(), Some(&[][..]));
+    }
+
+    #[test]
+    fn structs_are_words_if_each_is_whole() {
+        fn whole(three: &Three) -> Option<&[u32]> {
+            let mut pieces = Pieces::of(three);
+            pieces.add(&three.a);
+            pieces.add(&three.b);
+            pieces.add(&three.c);
+            pieces.words()
+        }
+        let threes = [THREE, Three { c: 4, ..THREE }];
+        let words = all_as_words(&threes, whole).expect("each is its members");
+        assert_eq!((words.len(), words[3], words[7]), (8, 3, 4));
+        assert_eq!(all_as_words(&threes[..0], whole), Some(&[][..]));
+        assert_eq!(all_as_words(&[(); 3], |_| None), Some(&[][..]));
+        // One that is not, a part of one, and the words of another.
+        let first = |three| whole(three).filter(|words| words[3] == 3);
+        assert_eq!(all_as_words(&threes, first), None);
+        let part = |three| whole(three).map(|words| &words[..3]);
+        assert_eq!(all_as_words(&threes, part), None);
+        assert_eq!(all_as_words(&threes, |_| whole(&threes[0])), None);
     }
 
     fn is_whole<'a>(three: &'a Three, list: impl FnOnce(&mut Pieces<'a, Three>)) -> bool {

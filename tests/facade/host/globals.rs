@@ -189,7 +189,12 @@ fn a_struct_is_read_by_name_as_it_was_filled() {
     by_name.set("p", value, ddx, ddy).unwrap();
     assert_eq!(by_name.words(), globals.words());
     let layout = by_name.layout();
-    assert_eq!(struct_.words_as(layout), by_name.words_as(layout));
+    let (mut room, mut other) = (Vec::new(), Vec::new());
+    assert_eq!(
+        struct_.words_as(layout, &mut room),
+        by_name.words_as(layout, &mut other)
+    );
+    assert!(room.is_empty(), "read where it stands");
 }
 
 const MIXED: &str = "shader s(out float o, out float2 uv, out int n) {
@@ -227,7 +232,7 @@ fn evaluating_from_a_struct_gives_the_bits_that_globals_by_name_give() {
 #[test]
 fn a_struct_fits_whatever_layout_has_its_members() {
     let struct_ = CustomGlobal::default();
-    let fits = |layout: &GlobalsLayout| struct_.words_as(layout).is_some();
+    let fits = |layout: &GlobalsLayout| struct_.words_as(layout, &mut Vec::new()).is_some();
     let one = GlobalsLayout::new().with("x1", Type::FLOAT).unwrap();
     let two = one.clone().with("x2", Type::FLOAT).unwrap();
     assert!(fits(&GlobalsLayout::of::<CustomGlobal>()));
@@ -242,7 +247,11 @@ fn a_struct_fits_whatever_layout_has_its_members() {
         .with("x3", Type::FLOAT)
         .unwrap();
     assert!(!fits(&more));
-    assert_eq!(Nothing {}.words_as(&GlobalsLayout::new()), Some(&[][..]));
+    let nothing = Nothing {};
+    assert_eq!(
+        nothing.words_as(&GlobalsLayout::new(), &mut Vec::new()),
+        Some(&[][..])
+    );
 }
 
 #[test]
@@ -277,7 +286,8 @@ fn a_wrong_list_of_members_gives_no_memory() {
         b: 2.0.into(),
     };
     assert_eq!(liar.b.value, 2.0);
-    assert_eq!(liar.words_as(&GlobalsLayout::of::<Liar>()), None);
+    let layout = GlobalsLayout::of::<Liar>();
+    assert_eq!(liar.words_as(&layout, &mut Vec::new()), None);
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod example;
 mod globals;
 mod metadata;
 mod slots;
+mod structs;
