@@ -140,15 +140,17 @@ pub(crate) fn place(values: &[impl Named], path: &str, ty: &Type) -> Result<usiz
 }
 
 /// Tells lists of named values apart: those with the same names and types in the same order have the same one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Signature(u64);
 
 impl Signature {
     pub(crate) fn of(values: &[impl Named]) -> Signature {
+        Signature::of_all(values.iter().map(Named::named))
+    }
+
+    pub(crate) fn of_all(values: impl Iterator<Item = impl Hash>) -> Signature {
         let mut hasher = DefaultHasher::new();
-        values
-            .iter()
-            .for_each(|value| value.named().hash(&mut hasher));
+        values.for_each(|value| value.hash(&mut hasher));
         Signature(hasher.finish())
     }
 }

@@ -10,6 +10,9 @@ use adumbra_ir::{Scalar, Type};
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
+pub(crate) mod leaves;
+pub(crate) mod registry;
+
 /// How many nodes of a tree are printed; a larger one is not printed at all.
 pub const MAX_SHOWN_NODES: usize = 1 << 16;
 
@@ -87,8 +90,8 @@ impl<'a> ClosureLeaf<'a> {
         })
     }
 
-    /// An argument by its position, as a Rust value; `None` if there are not so many, or it is of another type. With a
-    /// [`ClosureRegistry`](crate::ClosureRegistry) both are known beforehand, and positions follow from names.
+    /// An argument by its position, as a Rust value; `None` if there are not so many, or it is of another type. Of leaves that a
+    /// [`ClosureReader`](crate::ClosureReader) gives, arguments are read by name.
     pub fn get<T: HostValue>(&self, position: usize) -> Option<T> {
         self.args().nth(position)?.get()
     }
@@ -212,6 +215,14 @@ impl<'a> ClosureView<'a> {
             ClosureNode::Scale(closure, weight) => Closure::Scale(weight, at(closure)),
             ClosureNode::Tint(closure, color) => Closure::Tint(color, at(closure)),
         })
+    }
+
+    /// Itself, if `make_closure` made it.
+    pub(crate) fn leaf(&self) -> Option<ClosureLeaf<'a>> {
+        match self.closure()? {
+            Closure::Leaf(leaf) => Some(leaf),
+            _ => None,
+        }
     }
 
     /// For people: `0.2 * glow(1.0) + (0.9, 0.5, 0.1) * Lambert((0.0, 1.0, 0.0))`.

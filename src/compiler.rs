@@ -1,9 +1,9 @@
 //! The driver: joins the stages and nothing else. Texts go in; a program, or the findings, come out.
 
 use crate::arenas::Arenas;
+use crate::closure::registry::ClosureRegistry;
 use crate::globals::GlobalsLayout;
 use crate::program::Program;
-use crate::registry::ClosureRegistry;
 use crate::sources::Sources;
 use crate::stats::{Clock, Phases};
 use adumbra_frontend::ast;

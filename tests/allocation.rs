@@ -4,9 +4,10 @@
 #![allow(unsafe_code)]
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Engine, Evaluator, Globals,
-    GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures, Options, Outcome, ParkedPoint,
-    Part, Program, SampleRequest, Sampled, Sources, Tier, TierUp,
+    BatchEvaluator, BatchGlobals, BatchSetup, ClosureRegistry, CompileWhen, Compiler, Engine,
+    Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures, Options,
+    Outcome, ParkedPoint, Part, Program, SampleRequest, Sampled, Scalar, Sources, Tier, TierUp,
+    Type,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -138,6 +139,35 @@ fn evaluating_chunks_allocates_nothing() {
         4 * (64 + POINTS),
         "a vector of three and an int"
     );
+}
+
+#[test]
+fn closure_leaves_allocate_nothing_but_their_weights() {
+    let program = program();
+    let registry = ClosureRegistry::new()
+        .with("glow", &[("tint", Type::Vector(3))])
+        .and_then(|r| {
+            let params = [("p", Type::Vector(3)), ("n", Type::Scalar(Scalar::I32))];
+            r.with("rest", &params)
+        })
+        .unwrap();
+    let reader = registry.reader(&program).unwrap();
+    let n = registry.slot::<i32>("rest", "n").unwrap();
+    let c = program.closure_slot("c").unwrap();
+    let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    let globals = BatchGlobals::new(program.globals());
+    evaluator.evaluate(&globals, 0, 64, &mut Listener(0));
+    let mut weights = Vec::with_capacity(10);
+    let before = ALLOCATIONS.get();
+    for point in 0..64 {
+        let leaves = reader.leaves(evaluator.closure(c, point), &mut weights);
+        let read = leaves.map(|leaf| match leaf.kind.index() {
+            0 => 0,
+            _ => leaf.read(n),
+        });
+        assert_eq!(read.sum::<i32>(), 1);
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
 }
 
 /// Not even while machine code is compiled, taken and tried: that is another thread's work.

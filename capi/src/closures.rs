@@ -64,7 +64,7 @@ pub unsafe extern "C" fn adumbra_closures_add(
             .with(name, &given)
             .map_err(|error| match error {
                 RegistryError::Twice(_) | RegistryError::ParameterTwice(_) => AdumbraStatus::Twice,
-                RegistryError::Type(_) => AdumbraStatus::WrongType,
+                RegistryError::Type(_) | RegistryError::Unregistered(_) => AdumbraStatus::WrongType,
             })?;
         Ok(())
     })

@@ -1,8 +1,8 @@
 //! Text to lowered module: what a compilation does before the passes.
 
 use super::Compiler;
+use crate::closure::registry::ClosureRegistry;
 use crate::entry;
-use crate::registry::ClosureRegistry;
 use crate::sources::Texts;
 use crate::stats::{Clock, Phases};
 use adumbra_frontend::ast::{self, Entry};

@@ -4,6 +4,7 @@
 mod agreement;
 mod assembly;
 mod batch;
+mod closures;
 mod floats;
 mod gradients;
 mod groups;

@@ -8,23 +8,25 @@ use std::fmt;
 ///
 /// A compiler that has one ([`Compiler::with_closures`](crate::Compiler::with_closures)) refuses other closures, with the name that was
 /// probably meant, and arguments that do not fit; an int given for a float is converted. So every leaf of a tree has the arguments that the
-/// registry says, and their positions can be found once, by name.
+/// registry says. A [`ClosureReader`](crate::ClosureReader) gives the leaves of a point, and slots their arguments.
 ///
 /// ```
-/// use adumbra::{Closure, ClosureRegistry, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
+/// use adumbra::{ClosureRegistry, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
 /// let registry = ClosureRegistry::new()
 ///     .with("Lambert", &[("normal", Type::Vector(3))])?
 ///     .with("glow", &[("tint", Type::Vector(3)), ("strength", Type::FLOAT)])?;
-/// let strength = registry.position("glow", "strength").unwrap();
-/// let compiler = Compiler::new(GlobalsLayout::new()).with_closures(registry);
+/// let strength = registry.slot::<f32>("glow", "strength")?;
+/// let compiler = Compiler::new(GlobalsLayout::new()).with_closures(registry.clone());
 ///
 /// let text = "shader s(out closure c) { c = make_closure<glow>(color(1, 0.5, 0), 2); }";
 /// let program = compiler.compile(&Sources::new("s.adu", text))?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-/// let root = evaluator.output("c").and_then(|c| c.closure()).unwrap();
-/// let Some(Closure::Leaf(glow)) = root.closure() else { panic!() };
-/// assert_eq!(glow.get::<f32>(strength), Some(2.0));
+/// let mut weights = Vec::new();
+/// let c = evaluator.closure(program.closure_slot("c")?);
+/// for leaf in registry.reader(&program)?.leaves(c, &mut weights) {
+///     assert_eq!((leaf.kind, leaf.read(strength)), (registry.kind("glow")?, 2.0));
+/// }
 ///
 /// let wrong = Sources::new("w.adu", "shader w(out closure c) { c = make_closure<Lambart>(float3(0, 1, 0)); }");
 /// let findings = compiler.compile(&wrong).unwrap_err();
@@ -45,6 +47,8 @@ pub enum RegistryError {
     ParameterTwice(String),
     /// A parameter cannot be of that type.
     Type(String),
+    /// A program makes a closure of this name that is not registered, or with other arguments.
+    Unregistered(String),
 }
 
 impl fmt::Display for RegistryError {
@@ -52,6 +56,10 @@ impl fmt::Display for RegistryError {
         match self {
             RegistryError::Twice(name) => write!(f, "the closure `{name}` is registered twice"),
             RegistryError::ParameterTwice(name) => write!(f, "two parameters are called `{name}`"),
+            RegistryError::Unregistered(name) => write!(
+                f,
+                "the program makes a closure `{name}` that is not registered with these arguments: compile it with the registry"
+            ),
             RegistryError::Type(ty) => write!(
                 f,
                 "a closure's parameter cannot be of type `{ty}`: arrays and structs are taken apart"
@@ -95,12 +103,6 @@ impl ClosureRegistry {
                 .collect(),
         });
         Ok(self)
-    }
-
-    /// Where among a closure's arguments a parameter stands; `None` if there is no such closure or parameter.
-    pub fn position(&self, closure: &str, param: &str) -> Option<usize> {
-        let closure = self.closures.iter().find(|known| known.name == closure)?;
-        closure.params.iter().position(|(name, _)| name == param)
     }
 
     pub(crate) fn closures(&self) -> &[RegisteredClosure] {
