@@ -52,8 +52,8 @@ pub enum ItemKind<'a> {
     Struct(&'a Struct<'a>),
     /// File-scope constants and arrays, `texture2d g;`, `shader_resource r;`.
     Declaration(&'a Declaration<'a>),
-    /// Something that could not be read. Its name, where one was found, is as good as declared.
-    Broken(Option<Name>),
+    /// Something that could not be read. The names that it most likely declares are as good as declared.
+    Broken(&'a [Name]),
 }
 
 /// A function, a prototype (no body) or a shader entry.

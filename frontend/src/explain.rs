@@ -4,6 +4,7 @@
 //! the habits of other languages are looked for, then a forgotten `;`, then the general form "expected …, found …".
 
 mod habits;
+pub(crate) mod keywords;
 pub(crate) mod words;
 
 use crate::grammar::{ASSIGNMENTS, Failure, LEVELS, LITERALS, UNARY};

@@ -4,6 +4,7 @@
 //! one diagnostic. After `global_value`, `make_closure` and the sampling keywords comes `<name>`: there any word is a name, and the
 //! `>` stands alone whatever follows it. Everywhere else the longest mark wins.
 
+mod define;
 mod number;
 
 use crate::interner::Interner;
@@ -265,8 +266,8 @@ impl Lexer<'_> {
             let line = line.to_owned();
             return self.include(start, &line);
         }
+        let behind = rest[word.len()..].trim_start();
         if word == "define" {
-            let behind = rest[word.len()..].trim_start();
             let name = behind[..word_len(behind.as_bytes())].to_owned();
             if !name.is_empty() {
                 let symbol = self.interner.intern(&name);
@@ -275,8 +276,8 @@ impl Lexer<'_> {
             }
         }
         let help = match word {
+            "define" => &define::instead_of(behind),
             "import" => "write `#include \"file.adu\"`; the standard library is always there",
-            "define" => "write a constant, `const float name = 1.0;`, or a function",
             "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => {
                 "use an ordinary `if`: what a constant condition never reaches costs nothing"
             }

@@ -96,7 +96,7 @@ fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &Tokens) -> &
         return items;
     }
     let refused = |&(symbol, span): &(Symbol, Span)| Item {
-        kind: ItemKind::Broken(Some(Name { symbol, span })),
+        kind: ItemKind::Broken(arena.alloc_slice_copy(&[Name { symbol, span }])),
         span,
     };
     let macros = tokens.macros.iter().map(refused);

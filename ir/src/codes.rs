@@ -102,6 +102,7 @@ codes! {
     LostRemainder = 413 Warning "a division of integers that loses a remainder";
     AssignedCondition = 414 Warning "an assignment as a condition";
     ConstantIndex = 415 Warning "a constant index out of range";
+    EndlessRecursion = 416 Warning "a function that calls itself on every path";
     BadDerivative = 501 Error "a derivative of something that has none";
     ClosureArithmetic = 502 Error "closures can only be added and scaled";
     BadShaderParameter = 503 Error "a parameter that a shader cannot have";

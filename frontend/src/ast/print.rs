@@ -71,9 +71,9 @@ impl<'i> Printer<'i> {
                 self.declaration(declaration);
                 self.put("\n");
             }
-            ItemKind::Broken(name) => {
+            ItemKind::Broken(names) => {
                 self.put("(broken");
-                if let Some(name) = name {
+                for name in names {
                     self.put(" ");
                     self.symbol(name.symbol);
                 }

@@ -64,7 +64,7 @@ impl<'a> Checker<'a, '_> {
         }
         if functions.is_none() && foreign_function(self.text(name.symbol)).is_some() {
             // Its arguments are as foreign as its name.
-            self.unknown_function(name, args.len());
+            self.unknown_function(name, None);
             return Expr::error(span);
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
@@ -84,7 +84,7 @@ impl<'a> Checker<'a, '_> {
         if let Some(functions) = self.library_functions(name.symbol) {
             return self.call_function(functions, name, arguments, span);
         }
-        self.unknown_function(name, args.len());
+        self.unknown_function(name, Some(arguments));
         Expr::error(span)
     }
 
@@ -371,11 +371,11 @@ impl<'a> Checker<'a, '_> {
         }
         number
     }
+}
 
-    /// Whether a call of that name would mean something built in.
-    pub(super) fn is_built_in(text: &str) -> bool {
-        predeclared(text).is_some()
-            || super::builtin::find(text).is_some()
-            || adumbra_stdlib::find(text).is_some()
-    }
+/// Whether a call of that name would mean something built in.
+pub(crate) fn is_built_in(text: &str) -> bool {
+    predeclared(text).is_some()
+        || super::builtin::find(text).is_some()
+        || adumbra_stdlib::find(text).is_some()
 }

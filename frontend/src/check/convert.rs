@@ -7,6 +7,7 @@ use super::Checker;
 use super::tree::{Expr, ExprKind};
 use super::types::TypeId;
 use crate::interner::Symbol;
+use adumbra_ir::module::Detail;
 use adumbra_ir::{Code, Diagnostic, Op, Scalar};
 
 /// What a value is needed for.
@@ -225,6 +226,16 @@ impl<'a> Checker<'a, '_> {
         } else if width > target && target > 0 {
             let components = &"xyzw"[..target as usize];
             format!("pick components: `{shown}.{components}`")
+        } else if let (TypeId::FLOAT4, ExprKind::Sample(texture, detail, _)) = (to, value.kind) {
+            let sample = match detail {
+                Detail::Shadows => "texture2d_sample_alpha",
+                Detail::Gradients => "texture2d_sample_alpha_grad",
+                Detail::Level => "texture2d_sample_alpha_level",
+            };
+            let texture = self.text(self.textures[texture as usize].symbol);
+            format!(
+                "a sample is a colour without alpha; add that: `float4(…, {sample}<{texture}>(…))`"
+            )
         } else if width > 0 && target > width {
             let missing = ", 0.0".repeat((target - width) as usize);
             format!("add components: `{name}({inner}{missing})`")

@@ -32,7 +32,11 @@ impl<'a> Checker<'a, '_> {
         for item in files.iter().flat_map(|file| file.items) {
             match item.kind {
                 ItemKind::Struct(item) => self.declare_struct(item),
-                ItemKind::Broken(Some(name)) => self.names.set_named(name.symbol, Named::Broken),
+                ItemKind::Broken(names) => {
+                    for name in names {
+                        self.names.set_named(name.symbol, Named::Broken);
+                    }
+                }
                 _ => {}
             }
         }
@@ -151,6 +155,7 @@ impl<'a> Checker<'a, '_> {
     /// Declares a function of the user or, if so set, of the library.
     pub(super) fn declare_function(&mut self, syntax: &'a ast::Function<'a>) -> FunctionId {
         let result = match &syntax.result {
+            Some(ty) if self.is_misspelt_shader(ty) => TypeId::ERROR,
             Some(ty) => self.resolve_type(ty, &[], OpenLength::Unknown),
             None => TypeId::VOID,
         };

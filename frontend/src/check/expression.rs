@@ -309,7 +309,7 @@ impl<'a> Checker<'a, '_> {
                         kind: ExprKind::Member(self.keep(value), member.leaf),
                         span,
                     },
-                    None => self.unknown_member(value.ty, name, span),
+                    None => self.unknown_member(operand, value.ty, name, span),
                 }
             }
             TypeKind::Vector(width) => match swizzle(self.text(name.symbol), width) {
@@ -318,9 +318,9 @@ impl<'a> Checker<'a, '_> {
                     kind: ExprKind::Swizzle(self.keep(value), swizzle),
                     span,
                 },
-                None => self.unknown_member(value.ty, name, span),
+                None => self.unknown_member(operand, value.ty, name, span),
             },
-            _ => self.unknown_member(value.ty, name, span),
+            _ => self.unknown_member(operand, value.ty, name, span),
         }
     }
 

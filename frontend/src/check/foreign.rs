@@ -1,5 +1,8 @@
 //! Words of related languages: types, functions and variables that people write by habit, and what to write here.
 
+use crate::explain::words;
+use std::borrow::Cow;
+
 /// Types: what is called so, and what to write instead.
 const TYPES: &[(&[&str], &str)] = &[
     (&["double"], "use `float`: all arithmetic is in 32 bits"),
@@ -50,6 +53,10 @@ const TYPES: &[(&[&str], &str)] = &[
     (&["char", "short"], "use `int`"),
     (&["long"], "use `int`, which has 32 bits"),
     (&["unsigned"], "use `uint`"),
+    (
+        &["SamplerState", "sampler", "SamplerComparisonState"],
+        "remove it: how a texture is sampled is up to the host",
+    ),
 ];
 
 /// Variables that are simply there in other languages.
@@ -64,40 +71,114 @@ const VALUES: &[(&[&str], &str)] = &[
     ),
     (
         &[
-            "gl_FragCoord",
-            "fragCoord",
-            "iResolution",
-            "iTime",
             "iMouse",
+            "iDate",
+            "iFrame",
+            "iFrameRate",
+            "iTimeDelta",
+            "iSampleRate",
         ],
-        "what the host knows is read by `global_value<name>`, with the names that it has",
+        "a picture has `time`, `resolution`, `pixel` and `uv`; make anything else an input of the shader",
+    ),
+    (
+        &["iChannel0", "iChannel1", "iChannel2", "iChannel3"],
+        "declare a texture at file level, `texture2d t;`, and sample it: `texture2d_sample<t>(u, v)`",
     ),
     (&["M_PI", "PI"], "declare it: `const float PI = 3.1415927;`"),
 ];
 
-/// OSL's names of what a renderer knows of a point, the global that has it here, and how to read it.
-const GLOBALS: &[(&str, &str, &str)] = &[
-    ("P", "position", "global_value<position>"),
-    ("N", "normal", "global_value<normal>"),
-    ("Ng", "gnormal", "global_value<gnormal>"),
-    ("u", "uvw", "global_value<uvw>.x"),
-    ("v", "uvw", "global_value<uvw>.y"),
+/// Another language's name of what a host knows of a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ForeignGlobal {
+    pub(super) name: &'static str,
+    /// Whose name it is.
+    pub(super) language: &'static str,
+    /// The global that has it here.
+    pub(super) global: &'static str,
+    /// How to read it.
+    pub(super) read: &'static str,
+    /// Whether it means nothing else, so that it is known for what it is where the host lacks the global.
+    pub(super) is_unmistakable: bool,
+}
+
+const fn osl(name: &'static str, global: &'static str, read: &'static str) -> ForeignGlobal {
+    ForeignGlobal {
+        name,
+        language: "OSL",
+        global,
+        read,
+        is_unmistakable: false,
+    }
+}
+
+const fn of_picture(
+    language: &'static str,
+    name: &'static str,
+    global: &'static str,
+    read: &'static str,
+) -> ForeignGlobal {
+    ForeignGlobal {
+        name,
+        language,
+        global,
+        read,
+        is_unmistakable: true,
+    }
+}
+
+const GLOBALS: &[ForeignGlobal] = &[
+    osl("P", "position", "global_value<position>"),
+    osl("N", "normal", "global_value<normal>"),
+    osl("Ng", "gnormal", "global_value<gnormal>"),
+    osl("u", "uvw", "global_value<uvw>.x"),
+    osl("v", "uvw", "global_value<uvw>.y"),
+    of_picture("Shadertoy", "iTime", "time", "global_value<time>"),
+    of_picture("Shadertoy", "iGlobalTime", "time", "global_value<time>"),
+    of_picture(
+        "Shadertoy",
+        "iResolution",
+        "resolution",
+        "global_value<resolution>",
+    ),
+    of_picture("Shadertoy", "fragCoord", "pixel", "global_value<pixel>"),
+    of_picture("GLSL", "gl_FragCoord", "pixel", "global_value<pixel>"),
 ];
 
-/// Functions, and methods of textures.
-const FUNCTIONS: &[(&[&str], &str)] = &[
+/// How textures are sampled elsewhere, as functions and as methods, and how here.
+const SAMPLING: &[(&[&str], &str)] = &[
     (
         &["tex2D", "texture", "texture2D", "Sample"],
-        "declare `texture2d t;` at file level, and sample it: `texture2d_sample<t>(u, v)`",
+        "texture2d_sample<{}>(u, v)",
     ),
     (
         &["tex2Dlod", "textureLod", "texture2DLod", "SampleLevel"],
-        "declare `texture2d t;` at file level, and sample it: `texture2d_sample_level<t>(uv, level)`",
+        "texture2d_sample_level<{}>(uv, level)",
     ),
     (
         &["tex2Dgrad", "textureGrad", "texture2DGrad", "SampleGrad"],
-        "declare `texture2d t;` at file level, and sample it: `texture2d_sample_grad<t>(uv, ddx(uv), ddy(uv))`",
+        "texture2d_sample_grad<{}>(uv, ddx(uv), ddy(uv))",
     ),
+];
+
+/// OSL's closures.
+const CLOSURES: &[&str] = &[
+    "diffuse",
+    "oren_nayar",
+    "microfacet",
+    "emission",
+    "reflection",
+    "refraction",
+    "transparent",
+    "translucent",
+    "ward",
+    "phong",
+    "subsurface",
+    "background",
+    "holdout",
+];
+
+/// Other functions, and methods of textures.
+const FUNCTIONS: &[(&[&str], &str)] = &[
     (
         &[
             "tex2Dbias",
@@ -128,6 +209,91 @@ const FUNCTIONS: &[(&[&str], &str)] = &[
         &["perlin"],
         "Perlin's noise is `noise(p)`, from 0 to 1, or `snoise(p)`, from -1 to 1",
     ),
+    (
+        &["textureSize", "GetDimensions", "gettextureinfo"],
+        "a shader does not know a texture's size: coordinates go from 0 to 1; make the size an input of the shader",
+    ),
+    (
+        &["textureQueryLod", "CalculateLevelOfDetail"],
+        "write `log2(max(length(ddx(uv * size)), length(ddy(uv * size))))`, with the texture's size",
+    ),
+    (
+        &["floatBitsToInt"],
+        "`asint(x)` gives the bits of a float as an int",
+    ),
+    (
+        &["floatBitsToUint", "asuint"],
+        "write `(uint)asint(x)`: `asint` gives the bits of a float as an int",
+    ),
+    (
+        &["intBitsToFloat"],
+        "`asfloat(n)` gives the float that has the bits of an int",
+    ),
+    (
+        &["uintBitsToFloat"],
+        "write `asfloat((int)n)`: `asfloat` gives the float that has the bits of an int",
+    ),
+    (
+        &[
+            "bitCount",
+            "countbits",
+            "bitfieldReverse",
+            "reversebits",
+            "findLSB",
+            "findMSB",
+            "firstbithigh",
+            "firstbitlow",
+        ],
+        "write a loop over the bits of a uint, with `&` and `>>`",
+    ),
+    (
+        &["modf"],
+        "write `trunc(x)` for the whole part, and `x - trunc(x)` for the rest",
+    ),
+    (&["ldexp"], "write `x * exp2(n)`"),
+    (
+        &["frexp"],
+        "the exponent is `floor(log2(abs(x))) + 1.0`, and the rest `x` divided by `exp2` of that",
+    ),
+    (
+        &["roundEven"],
+        "write `round(x)`: halves go to the even number",
+    ),
+    (
+        &["outerProduct"],
+        "make the matrix from its rows: `float3x3(a.x * b, a.y * b, a.z * b)`",
+    ),
+    (
+        &["matrixCompMult"],
+        "multiply the rows: `float3x3(a[0] * b[0], a[1] * b[1], a[2] * b[2])`",
+    ),
+    (
+        &["clip"],
+        "a shader always yields its outputs; give them a value that means nothing is there",
+    ),
+    (
+        &[
+            "raytype",
+            "backfacing",
+            "getattribute",
+            "getmessage",
+            "surfacearea",
+            "trace",
+        ],
+        "what the host knows of a point is read by `global_value<name>`, if it offers that",
+    ),
+    (
+        &["isconnected", "isconstant"],
+        "a shader does not see its wires: an input that nothing is wired to has its default",
+    ),
+    (
+        &["transform", "transformc"],
+        "spaces have no names here: multiply by a matrix, `mul(m, p)`, which can be an input of the shader",
+    ),
+    (
+        &["calculatenormal"],
+        "write `normalize(cross(ddx(p), ddy(p)))`, and `-` before it if it faces the other side",
+    ),
     (&["log1p"], "write `log(1.0 + x)`"),
     (&["expm1"], "write `exp(x) - 1.0`"),
     (&["exp10"], "write `pow(10.0, x)`"),
@@ -152,14 +318,36 @@ const FUNCTIONS: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Whether the word is one of another language.
+pub(super) fn is_foreign(text: &str) -> bool {
+    foreign_type(text).is_some()
+        || foreign_value(text).is_some()
+        || foreign_global(text).is_some_and(|global| global.is_unmistakable)
+        || foreign_function(text).is_some()
+        || words::opener(text).is_some()
+}
+
 /// What to write instead of a type that the language does not have.
 pub(super) fn foreign_type(text: &str) -> Option<&'static str> {
     find(TYPES, text)
 }
 
 /// What to write instead of a function that the language does not have.
-pub(super) fn foreign_function(text: &str) -> Option<&'static str> {
-    find(FUNCTIONS, text)
+pub(super) fn foreign_function(text: &str) -> Option<Cow<'static, str>> {
+    if let Some(sample) = sampling(text, "t") {
+        let help = format!("declare `texture2d t;` at file level, and sample it: `{sample}`");
+        return Some(help.into());
+    }
+    if CLOSURES.contains(&text) {
+        let help = "closures are made by name, with the arguments that the host's have";
+        return Some(format!("{help}: `make_closure<{text}>(…)`").into());
+    }
+    find(FUNCTIONS, text).map(Cow::Borrowed)
+}
+
+/// How `texture` is sampled, where another language's function or method for it was written.
+pub(crate) fn sampling(function: &str, texture: &str) -> Option<String> {
+    find(SAMPLING, function).map(|here| here.replace("{}", texture))
 }
 
 /// What to write instead of a variable that the language does not have.
@@ -167,10 +355,9 @@ pub(super) fn foreign_value(text: &str) -> Option<&'static str> {
     find(VALUES, text)
 }
 
-/// The global that has what OSL calls so, and how to read it.
-pub(super) fn foreign_global(text: &str) -> Option<(&'static str, &'static str)> {
-    let known = GLOBALS.iter().find(|(name, ..)| *name == text);
-    known.map(|(_, global, read)| (*global, *read))
+/// The global that has what another language calls so.
+pub(super) fn foreign_global(text: &str) -> Option<&'static ForeignGlobal> {
+    GLOBALS.iter().find(|global| global.name == text)
 }
 
 fn find(words: &[(&[&str], &'static str)], text: &str) -> Option<&'static str> {

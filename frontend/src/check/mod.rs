@@ -15,11 +15,13 @@ mod foreign;
 mod initializer;
 mod matrix;
 mod message;
+mod misspelt;
 mod names;
 mod operator;
 mod order;
 mod overload;
 mod place;
+mod recursion;
 mod resolve;
 mod session;
 mod statement;
@@ -35,9 +37,11 @@ use crate::limits::{MAX_DIAGNOSTICS, MAX_SENTENCE};
 use adumbra_ir::module::Message;
 use adumbra_ir::{Code, Diagnostic, FileId};
 use bumpalo::Bump;
+pub(crate) use call::is_built_in;
 pub use closure::RegisteredClosure;
 pub(crate) use convert::conversion;
 pub use convert::implicit;
+pub(crate) use foreign::sampling;
 use names::Names;
 pub use names::{HIT, predeclared_names};
 pub use session::Given;
@@ -83,6 +87,7 @@ pub fn check<'a>(
     checker.declare_files(request.files);
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
+    checker.endless_recursion();
     checker.finish(entry)
 }
 

@@ -166,6 +166,15 @@ impl Names {
         }
     }
 
+    /// Whether the word means anything, or had a declaration that could not be read.
+    pub(super) fn is_declared(&self, symbol: Symbol) -> bool {
+        let row = self.row(symbol);
+        row.value != Value::Unknown
+            || row.named != Named::Unknown
+            || row.functions.is_some()
+            || row.global.is_some()
+    }
+
     /// Every word that means a value, a function or a type now.
     pub(super) fn visible(&self) -> impl Iterator<Item = Symbol> {
         let known = |row: &Row| row.value != Value::Unknown || row.functions.is_some();

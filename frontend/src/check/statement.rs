@@ -141,6 +141,10 @@ impl<'a> Checker<'a, '_> {
         out: &mut Statements<'a>,
     ) -> Completes {
         let span = statement.span;
+        if self.is_misspelt(statement) {
+            // As for what could not be read.
+            return false;
+        }
         match &statement.kind {
             StmtKind::Declaration(declaration) => {
                 self.declaration(declaration, out);

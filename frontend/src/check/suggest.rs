@@ -5,8 +5,11 @@
 
 use super::Checker;
 use super::builtin;
-use super::foreign::{foreign_function, foreign_global, foreign_type, foreign_value};
-use super::names::{HIT, Named, predeclared};
+use super::call::Arguments;
+use super::foreign::{
+    ForeignGlobal, foreign_function, foreign_global, foreign_type, foreign_value,
+};
+use super::names::{HIT, Named, predeclared, predeclared_names};
 use super::overload::is_shader;
 use super::tree::Expr;
 use super::types::{TypeId, TypeKind};
@@ -14,6 +17,7 @@ use crate::ast;
 use crate::closest::closest;
 use crate::explain::words;
 use crate::interner::Symbol;
+use crate::kind::{Kind, KindSet};
 use adumbra_ir::{Code, Diagnostic, Label, Span};
 
 /// Most names that a help lists.
@@ -67,21 +71,14 @@ impl<'a> Checker<'a, '_> {
         let globals = globals.filter(|_| in_session);
         let names = self.names.visible().chain(globals);
         let known = self.closest(&text, names.map(|symbol| self.text(symbol)));
-        let offered = |(global, read): (&str, &'static str)| {
-            let symbols = self.globals.iter().map(|(symbol, _)| *symbol);
-            let mut names = symbols.map(|symbol| self.text(symbol));
-            names.any(|name| name == global).then_some(read)
-        };
         let foreign = foreign_value(&text).or_else(|| words::opener(&text));
-        let osl = foreign_global(&text).and_then(offered);
+        let foreign_global = foreign_global(&text).and_then(|foreign| self.offered(foreign));
         let help = match known {
             _ if self.names.global(symbol).is_some() => {
                 format!("read the host's global with `global_value<{text}>`")
             }
             _ if foreign.is_some() => foreign.unwrap_or_default().to_owned(),
-            _ if osl.is_some() => {
-                format!("OSL's `{text}` is `{}` here", osl.unwrap_or_default())
-            }
+            _ if foreign_global.is_some() => foreign_global.unwrap_or_default(),
             Some(known) => format!("did you mean `{known}`?"),
             None if in_session => {
                 format!("give it a value: `{text} = 0.5` in a session, `-g {text}=0.5` to `eval`")
@@ -98,6 +95,23 @@ impl<'a> Checker<'a, '_> {
             .help(help),
         );
         Expr::error(span)
+    }
+
+    /// How to read what another language calls otherwise, if the host has it or if it means nothing else.
+    fn offered(&self, foreign: &ForeignGlobal) -> Option<String> {
+        let mut globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
+        let is_there = globals.any(|name| name == foreign.global);
+        let is = format!(
+            "{}'s `{}` is `{}` here",
+            foreign.language, foreign.name, foreign.read
+        );
+        match is_there {
+            true => Some(is),
+            false if foreign.is_unmistakable => Some(format!(
+                "{is}; `image` has that global, and `--globals picture` declares it"
+            )),
+            false => None,
+        }
     }
 
     /// Whether it was said that this function lacks a name; then that finding tells of the place too. Else it is about to be said.
@@ -130,7 +144,7 @@ impl<'a> Checker<'a, '_> {
             ))
         } else if function.is_none() && predeclared(text).is_some() {
             Some(("type", format!("call it: `{text}(…)`")))
-        } else if function.is_some() || Self::is_built_in(text) {
+        } else if function.is_some() || super::is_built_in(text) {
             Some(("function", format!("call it: `{text}(…)`")))
         } else {
             None
@@ -152,8 +166,8 @@ impl<'a> Checker<'a, '_> {
         })
     }
 
-    /// `given` is how many arguments the call has.
-    pub(super) fn unknown_function(&mut self, name: ast::Name, given: usize) {
+    /// A call of what no function is called; its arguments' types are known unless the name is foreign.
+    pub(super) fn unknown_function(&mut self, name: ast::Name, args: Option<Arguments<'_, 'a>>) {
         let text = self.text(name.symbol).to_owned();
         if let Some(help) = foreign_type(&text) {
             self.unsupported_type(name.symbol, help, name.span);
@@ -166,11 +180,10 @@ impl<'a> Checker<'a, '_> {
         let fixed: Vec<&str> = builtin::names().chain(adumbra_stdlib::names()).collect();
         let names = names.chain(fixed);
         let help = match (foreign_function(&text), self.closest(&text, names)) {
-            (Some(help), _) => help.to_owned(),
+            (Some(help), _) => help.into_owned(),
             (_, Some(known)) => format!("did you mean `{known}`?"),
             _ => {
-                let params = ["float a", "float b", "float c", "float d"];
-                let params = params.get(..given).map(|params| params.join(", "));
+                let params = args.map(|args| self.parameters_for(args));
                 let params = params.unwrap_or_else(|| "…".to_owned());
                 format!("define it: `float {text}({params}) {{ … }}`")
             }
@@ -184,6 +197,32 @@ impl<'a> Checker<'a, '_> {
             .here("not declared")
             .help(help),
         );
+    }
+
+    /// Parameters that would take the arguments of a call: with their types, called as the variables are that are passed.
+    fn parameters_for(&self, args: Arguments<'_, 'a>) -> String {
+        const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+        if args.values.len() > NAMES.len() {
+            return "…".to_owned();
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for (syntax, free) in args.syntax.iter().zip(NAMES) {
+            let own = match syntax.kind {
+                ast::ExprKind::Name(symbol) => Some(self.text(symbol)),
+                _ => None,
+            };
+            let own = own.filter(|own| !names.contains(own) && !NAMES.contains(own));
+            names.push(own.unwrap_or(free));
+        }
+        let params = args
+            .values
+            .iter()
+            .zip(names)
+            .map(|(value, name)| match value.ty {
+                TypeId::ERROR | TypeId::VOID => format!("float {name}"),
+                ty => format!("{} {name}", self.types.name(ty, self.interner)),
+            });
+        params.collect::<Vec<_>>().join(", ")
     }
 
     fn unsupported_type(&mut self, symbol: Symbol, help: &str, span: Span) {
@@ -207,12 +246,7 @@ impl<'a> Checker<'a, '_> {
         if self.is_known_to_lack(Code::UnknownType, symbol, span) {
             return TypeId::ERROR;
         }
-        const SIMPLE: [&str; 12] = [
-            "bool", "int", "uint", "float", "float2", "float3", "float4", "closure", "color",
-            "vector", "point", "normal",
-        ];
-        let structs = self.names.types().map(|symbol| self.text(symbol));
-        let help = match self.closest(&text, structs.chain(SIMPLE)) {
+        let help = match self.closest(&text, self.type_names()) {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("declare it: `struct {text} {{ … }};`"),
         };
@@ -228,10 +262,38 @@ impl<'a> Checker<'a, '_> {
         TypeId::ERROR
     }
 
-    pub(super) fn unknown_member(&mut self, ty: TypeId, name: ast::Name, span: Span) -> Expr<'a> {
+    /// Every name of a type.
+    pub(super) fn type_names(&self) -> impl Iterator<Item = &str> {
+        let structs = self.names.types().map(|symbol| self.text(symbol));
+        let keywords = KindSet::TYPES.iter().map(Kind::text);
+        let fixed: Vec<&str> = keywords.chain(predeclared_names()).collect();
+        structs.chain(fixed)
+    }
+
+    pub(super) fn unknown_member(
+        &mut self,
+        operand: &ast::Expr<'a>,
+        ty: TypeId,
+        name: ast::Name,
+        span: Span,
+    ) -> Expr<'a> {
         let text = self.text(name.symbol).to_owned();
         let is = self.show(ty);
         let help = match self.types.kind(ty) {
+            _ if let Some(derivative) = derivative_of(&text) => {
+                format!("a derivative is taken by a call: `{derivative}(…)`")
+            }
+            TypeKind::Vector(_)
+                if let ast::ExprKind::TextureSample(sample, texture, _) = operand.kind
+                    && text.contains(['a', 'w']) =>
+            {
+                let alpha = ast::Sample {
+                    alpha: true,
+                    ..sample
+                };
+                let (alpha, texture) = (alpha.text(), self.text(texture.symbol));
+                format!("a sample is a colour without alpha, which is `{alpha}<{texture}>(…)`")
+            }
             TypeKind::Struct(number) => {
                 let members = self.types.members(number).iter().map(|m| self.text(m.name));
                 match self.closest(&text, members.clone()) {
@@ -347,6 +409,15 @@ impl<'a> Checker<'a, '_> {
         let is_sought = !self.has_enough();
         let known = is_sought.then(|| closest(text, names)).flatten();
         known.map(str::to_owned)
+    }
+}
+
+/// The function for a derivative that is written as a member.
+fn derivative_of(member: &str) -> Option<&'static str> {
+    match member {
+        "ddx" | "dx" | "dFdx" => Some("ddx"),
+        "ddy" | "dy" | "dFdy" => Some("ddy"),
+        _ => None,
     }
 }
 

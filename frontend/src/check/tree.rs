@@ -10,6 +10,7 @@ use crate::interner::Symbol;
 use adumbra_ir::metadata::MetadataValue;
 use adumbra_ir::module::{Detail, Message};
 use adumbra_ir::{Direction, Op, Span};
+use smallvec::{SmallVec, smallvec};
 
 /// A variable of one function: a parameter or a local.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -221,6 +222,43 @@ impl<'a> Expr<'a> {
             kind: ExprKind::Constant(bits),
             ty,
             span,
+        }
+    }
+
+    /// The expressions that it consists of, in the order in which they are evaluated; of a choice, all.
+    pub fn parts(&self) -> SmallVec<[&Expr<'a>; 3]> {
+        match self.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Constants(_)
+            | ExprKind::Zero
+            | ExprKind::Local(_)
+            | ExprKind::Global(_)
+            | ExprKind::Resource(_)
+            | ExprKind::Current => SmallVec::new(),
+            ExprKind::Op(_, parts)
+            | ExprKind::Gather(parts)
+            | ExprKind::List(parts)
+            | ExprKind::Call(_, parts)
+            | ExprKind::Sample(_, _, parts)
+            | ExprKind::Message(_, parts)
+            | ExprKind::Closure(_, parts)
+            | ExprKind::Sequence(parts) => parts.iter().collect(),
+            ExprKind::Reversed(_, parts) | ExprKind::ClosureScale(parts) => parts.iter().collect(),
+            ExprKind::Ternary(parts) | ExprKind::Select(parts) => parts.iter().collect(),
+            ExprKind::Convert(part)
+            | ExprKind::Splat(part)
+            | ExprKind::Diagonal(part)
+            | ExprKind::Corner(part)
+            | ExprKind::RunTimeArray(part)
+            | ExprKind::Swizzle(part, _)
+            | ExprKind::Member(part, _)
+            | ExprKind::Shadow(_, part) => smallvec![part],
+            ExprKind::Index(a, b)
+            | ExprKind::Assign(a, b)
+            | ExprKind::And(a, b)
+            | ExprKind::Or(a, b)
+            | ExprKind::ClosureAdd(a, b) => smallvec![a, b],
+            ExprKind::Update(update) => smallvec![&update.place, &update.value],
         }
     }
 

@@ -10,7 +10,7 @@ use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::{Code, Diagnostic, Direction, Span};
 
 impl<'a> Checker<'a, '_> {
-    fn warn(&mut self, warning: Diagnostic) {
+    pub(super) fn warn(&mut self, warning: Diagnostic) {
         if !self.is_library && self.warnings.len() < MAX_DIAGNOSTICS {
             self.warnings.push(super::bounded(warning));
         }

@@ -1,7 +1,8 @@
 //! Habits of other languages, recognised where the grammar fails.
 
 use super::words::{opener, operator};
-use super::{Case, OPERANDS};
+use super::{Case, OPERANDS, keywords};
+use crate::check::{is_built_in, sampling};
 use crate::kind::Kind;
 use crate::lexer::shortened;
 use adumbra_ir::{Code, Diagnostic, Span};
@@ -11,6 +12,7 @@ pub(super) fn recognise(case: &Case) -> Option<Diagnostic> {
     double_brackets(case)
         .or_else(|| marks(case))
         .or_else(|| words(case))
+        .or_else(|| misspelt(case))
         .or_else(|| shapes(case))
         .or_else(|| seeds(case))
 }
@@ -153,6 +155,17 @@ fn words(case: &Case) -> Option<Diagnostic> {
     )
 }
 
+/// A misspelt keyword at the start of the statement.
+fn misspelt(case: &Case) -> Option<Diagnostic> {
+    let start = case.statement_start();
+    let meant = case.misspelt_keyword(start)?;
+    Some(keywords::report(
+        case.tokens.span(start),
+        case.text_of(start),
+        meant,
+    ))
+}
+
 /// Forms that other languages have.
 fn shapes(case: &Case) -> Option<Diagnostic> {
     let found = case.kind(0)?;
@@ -201,6 +214,17 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 ),
             )
         }
+        _ if is_qualifier_behind(case) => report(
+            span,
+            format!("`{}` stands before a parameter's type", case.word(0)),
+            "too late",
+            format!(
+                "write `{} {} {}`",
+                case.word(0).trim_end_matches("put"),
+                shortened(case.word(-2)),
+                shortened(case.word(-1))
+            ),
+        ),
         _ if expects(Kind::RParen) && output_parameter(case).is_some() => report(
             case.tokens.span(output_parameter(case)?),
             "`output` is not a keyword here",
@@ -273,27 +297,78 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             "not part of a declaration",
             "remove the `:` and the word behind it: the host finds outputs by their names",
         ),
+        Kind::LParen if case.struct_around().is_some() => {
+            let name = shortened(case.text_of(case.struct_around()?));
+            let function = shortened(case.word(-1));
+            report(
+                case.previous_span(),
+                "a struct has members alone, no functions",
+                "a function inside a struct",
+                format!(
+                    "move it behind the struct, and hand it the value: `{} {function}({name} self, …)`, called as `{function}(value, …)`",
+                    shortened(case.word(-2))
+                ),
+            )
+        }
         Kind::LParen if is_constructor_call(case) => report(
             span,
             "a function cannot stand inside a function, and a variable is not initialised by a call",
             "not expected after a variable's name",
             "move the function out to file level; initialise a variable with `=`",
         ),
-        Kind::LParen if matches!(before, (Some(Kind::Dot), Some(Kind::Name))) => report(
-            case.previous_span(),
-            format!(
-                "there are no methods, so `{}` cannot be called like this",
-                case.word(-1)
-            ),
-            "a member, not a function",
-            format!("write the value as an argument: `{}(value)`", case.word(-1)),
-        ),
+        Kind::LParen if matches!(before, (Some(Kind::Dot), Some(Kind::Name))) => {
+            let (value, method) = (case.word(-3), shortened(case.word(-1)));
+            let value = match case.kind(-3) {
+                Some(Kind::Name) => shortened(value),
+                _ => "value",
+            };
+            let has_arguments = case.kind(1) != Some(Kind::RParen);
+            let rest = if has_arguments { ", …" } else { "" };
+            report(
+                case.previous_span(),
+                format!("there are no methods, so `{method}` cannot be called like this"),
+                "a member, not a function",
+                match sampling(case.word(-1), value) {
+                    Some(sample) => format!(
+                        "with `texture2d {value};` at file level, write `{sample}`; how it is filtered is up to the host"
+                    ),
+                    None => {
+                        format!("write the value as an argument: `{method}({value}{rest})`")
+                    }
+                },
+            )
+        }
         Kind::LParen if matches!(case.kind(-1), Some(Kind::RParen | Kind::RBracket)) => report(
             span,
             "only a function's name can be called",
             "what stands before it is a value",
             "remove the parentheses, or write an operator before them",
         ),
+        found
+            if OPERANDS.contains(found)
+                && expects(Kind::LParen)
+                && !case.is_at_line_start()
+                && case.kind(-1) == Some(Kind::Name)
+                && case.is_function(case.word(-1)) =>
+        {
+            let function = shortened(case.word(-1));
+            let is_whole = matches!(found, Kind::Name | Kind::FloatLiteral | Kind::IntLiteral)
+                && matches!(
+                    case.kind(1),
+                    Some(Kind::Semicolon | Kind::RParen | Kind::Comma) | None
+                );
+            let argument = if is_whole {
+                shortened(case.word(0))
+            } else {
+                "…"
+            };
+            report(
+                case.previous_span(),
+                format!("`{function}` is called with its arguments in parentheses"),
+                "a function",
+                format!("write `{function}({argument})`"),
+            )
+        }
         found if OPERANDS.contains(found) && is_cast_by_name(case) => report(
             case.tokens.span(case.at - 2),
             "a cast takes a keyword type such as `int` or `float3`",
@@ -324,6 +399,24 @@ fn output_parameter(case: &Case) -> Option<usize> {
         Some(Kind::LParen | Kind::Comma)
     );
     (opens && case.is_at_file_level()).then_some(at)
+}
+
+/// `color c out`, where parameters are declared.
+fn is_qualifier_behind(case: &Case) -> bool {
+    let is_qualifier = match case.kind(0) {
+        Some(Kind::Out | Kind::InOut | Kind::In) => true,
+        Some(Kind::Name) => case.word(0) == "output",
+        _ => false,
+    };
+    let ends = matches!(
+        case.kind(1),
+        Some(Kind::RParen | Kind::Comma | Kind::Assign)
+    );
+    is_qualifier
+        && ends
+        && case.kind(-1) == Some(Kind::Name)
+        && case.expects(&[Kind::RParen, Kind::Comma])
+        && case.is_at_file_level()
 }
 
 /// `(a, b, c)` that no name calls, with the failure at a comma: how many values there are. Nothing if it is not closed.
@@ -386,7 +479,7 @@ fn is_cast_by_name(case: &Case) -> bool {
 
 impl Case<'_> {
     /// The first token of the statement or item that the failure is in.
-    fn statement_start(&self) -> usize {
+    pub(super) fn statement_start(&self) -> usize {
         let mut depth = 0;
         for at in (0..self.at.min(self.tokens.kinds.len())).rev() {
             let kind = self.tokens.kinds[at];
@@ -400,8 +493,37 @@ impl Case<'_> {
         0
     }
 
+    /// If the failure is directly within the braces of a struct, the token that names it.
+    fn struct_around(&self) -> Option<usize> {
+        let start = self.statement_start();
+        let mut open = start.checked_sub(1)?;
+        let mut depth = 0;
+        loop {
+            depth += self.tokens.kinds[open].bracket_step();
+            if depth > 0 {
+                break;
+            }
+            open = open.checked_sub(1)?;
+        }
+        let name = open.checked_sub(1)?;
+        let before = [name.checked_sub(1)?, name].map(|at| self.tokens.kinds[at]);
+        (before == [Kind::Struct, Kind::Name]).then_some(name)
+    }
+
+    /// Whether the word is a function: a built-in one, or one that the text declares.
+    fn is_function(&self, word: &str) -> bool {
+        let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+        let kinds = &self.tokens.kinds;
+        is_built_in(word)
+            || (1..kinds.len()).any(|at| {
+                is_type(kinds[at - 1])
+                    && self.tokens.kind(at + 1) == Some(Kind::LParen)
+                    && self.text_of(at) == word
+            })
+    }
+
     /// Whether no brace is open around the failure.
-    fn is_at_file_level(&self) -> bool {
+    pub(super) fn is_at_file_level(&self) -> bool {
         let before = &self.tokens.kinds[..self.at.min(self.tokens.kinds.len())];
         let braces = before.iter().map(|kind| match kind {
             Kind::LBrace => 1,

@@ -7,6 +7,7 @@ use crate::ast::{
     Direction, Entry, Expr, ExprKind, Function, Item, ItemKind, Metadata, Name, Parameter, Struct,
     UnaryOp,
 };
+use crate::explain::words;
 use crate::kind::{Kind, KindSet};
 use adumbra_ir::Span;
 use bumpalo::collections::Vec as BumpVec;
@@ -90,7 +91,7 @@ fn item<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, Option<Item<'a>>> {
         .map(ItemKind::Declaration);
     let skip = skip_to_end(STARTS).map_with(|(), e| {
         let range = e.span();
-        ItemKind::Broken(declared_name(e.state().0, range.start, range.end))
+        ItemKind::Broken(declared_names(e.state().0, range.start, range.end))
     });
     let item = declared(rules)
         .or(declaration)
@@ -124,7 +125,7 @@ fn declared<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
         .then(body)
         .map_with(
             |(((result, name), (parameters, parameters_span)), body), e| match parameters {
-                None => ItemKind::Broken(Some(name)),
+                None => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
                 Some(parameters) => ItemKind::Function(e.state().arena.alloc(Function {
                     result,
                     name,
@@ -215,14 +216,15 @@ fn structure<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
         .then(enclosed(Kind::LBrace, members, Kind::RBrace, |_, _| None))
         .then_ignore(semicolon())
         .map_with(|(name, members), e| match members {
-            None => ItemKind::Broken(Some(name)),
+            None => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
             Some(members) => ItemKind::Struct(e.state().arena.alloc(Struct { name, members })),
         })
         .boxed()
 }
 
-/// The name that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or the end of the item behind it.
-fn declared_name(builder: Builder<'_, '_>, start: usize, end: usize) -> Option<Name> {
+/// The names that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or the end of the item behind it. A block
+/// of another language (`cbuffer`, `uniform`, `enum`) declares what stands in it, too.
+fn declared_names<'a>(builder: Builder<'_, 'a>, start: usize, end: usize) -> &'a [Name] {
     let behind = KindSet::of(&[
         Kind::LParen,
         Kind::LBracket,
@@ -232,13 +234,35 @@ fn declared_name(builder: Builder<'_, '_>, start: usize, end: usize) -> Option<N
         Kind::Semicolon,
     ]);
     let kinds = &builder.tokens.kinds;
-    (start..end)
-        .find(|&at| {
-            kinds[at] == Kind::Name
-                && builder
-                    .tokens
-                    .kind(at + 1)
-                    .is_none_or(|next| behind.contains(next))
-        })
-        .map(|at| builder.name(at))
+    let is_declared = |at: usize| {
+        let next = builder.tokens.kind(at + 1);
+        kinds[at] == Kind::Name && next.is_none_or(|next| behind.contains(next))
+    };
+    let token = builder.tokens.tokens[start];
+    let word = &builder.text[token.start as usize..token.end as usize];
+    if kinds[start] != Kind::Name || words::opener(word).is_none() {
+        let first = (start..end).find(|&at| is_declared(at));
+        let name = first.map(|at| builder.name(at));
+        return builder.arena.alloc_slice_copy(name.as_slice());
+    }
+    let mut names = SmallVec::<[Name; 8]>::new();
+    let mut depth = 0;
+    for at in start + 1..end {
+        depth += match kinds[at] {
+            Kind::LParen => 1,
+            Kind::RParen => -1,
+            _ => 0,
+        };
+        let before = kinds[at - 1];
+        let begins = matches!(before, Kind::Name | Kind::Comma | Kind::LBrace)
+            || before.type_keyword().is_some();
+        let ends = matches!(
+            builder.tokens.kind(at + 1),
+            Some(Kind::Colon | Kind::RBrace)
+        );
+        if depth == 0 && begins && (is_declared(at) || kinds[at] == Kind::Name && ends) {
+            names.push(builder.name(at));
+        }
+    }
+    builder.arena.alloc_slice_copy(&names)
 }

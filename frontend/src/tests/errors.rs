@@ -320,7 +320,7 @@ fn suggestions() {
         "did you mean `wood`?"
     );
     assert_eq!(help("pari q;"), "did you mean `pair`?");
-    assert_eq!(help("o = foo(1);"), "define it: `float foo(float a) { … }`");
+    assert_eq!(help("o = foo(1);"), "define it: `float foo(int a) { … }`");
     assert_eq!(help("o = global_value<X>;"), "did you mean `x`?");
     assert_eq!(
         help("o = x;"),

@@ -39,8 +39,8 @@ fn values_of_other_languages() {
         ("c = mix(c, c, 0.5);", "`(1.0 - t) * a + t * b`"),
         ("Pair q = Pair(1);", "`Pair x = { … };`"),
         (
-            "o = frobnicate(1, 2);",
-            "`float frobnicate(float a, float b) { … }`",
+            "o = frobnicate(1, v, w[0] > 2, m);",
+            "`float frobnicate(int a, float3 v, bool c, float2x2 m) { … }`",
         ),
         (
             "o = frobnicate(1, 2, 3, 4, 5);",

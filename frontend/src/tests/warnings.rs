@@ -119,6 +119,45 @@ fn assignments_as_conditions() {
 }
 
 #[test]
+fn recursion_on_every_path() {
+    let check = |before: &str, place: Option<&str>| of(Code::EndlessRecursion, before, "", place);
+    check("float f(float x) { return f(x - 1); }", Some("f"));
+    check(
+        "float f(float x) { if (x > 0) return f(x - 1); else return f(x + 1); }",
+        Some("f"),
+    );
+    check(
+        "float f(int n) { return n == 0 ? f(2) : f(n - 1); }",
+        Some("f"),
+    );
+    check(
+        "float f(int n) { if (n > 3) { n = 2; } else if (f(3) > 1) return 2; return f(n); }",
+        Some("f"),
+    );
+    check(
+        "float f(int n) { do { n = (int)f(n); } while (n > 0); return 1; }",
+        Some("f"),
+    );
+    // The first of a circle, and not who calls into it.
+    check(
+        "float h(int n); float into(int n) { return h(n); } float g(int n) { return h(n); } float h(int n) { return g(n); }",
+        Some("h"),
+    );
+    for before in [
+        "float f(int n) { if (n == 0) return 1; return f(n - 1); }",
+        "float f(int n) { return n == 0 ? 1.0 : f(n - 1); }",
+        "bool f(int n) { return n == 0 || f(n - 1); }",
+        "float f(int n) { switch (n) { case 0: return 1; } return f(n - 1); }",
+        "float f(int n) { do { switch (n) { case 0: continue; } return f(n - 1); } while (n > 0); return 0; }",
+        "float f(int n) { while (n > 0) return f(n - 1); return 1; }",
+        "float f(int n) { do { if (n > 1) break; return f(n); } while (n > 0); return 1; }",
+        "float g(int n); float f(int n) { return g(n); } float g(int n) { if (n > 0) return f(n); return 0; }",
+    ] {
+        check(before, None);
+    }
+}
+
+#[test]
 fn derivatives_of_what_changes_in_steps() {
     let check = |body: &str, place: Option<&str>| of(Code::FlatDerivative, "", body, place);
     let x = "float x = global_value<x>; int n = global_value<n>;";

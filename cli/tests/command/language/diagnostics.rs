@@ -1,5 +1,6 @@
 //! Wrong programs. A comment `//~ CODE `text`` at the end of a line says that `check` finds CODE there, and that its span covers that text;
-//! `//~^` speaks of the line before. Nothing else may be found, every finding says the mend, and a program may start with `// run: OPTIONS`.
+//! `//~^` speaks of the line before; what stands behind ` => ` is part of the help. Nothing else may be found, every finding says the mend,
+//! and a program may start with `// run: OPTIONS`.
 
 use super::support::{header, json_lines, programs};
 use crate::command::adumbra;
@@ -7,21 +8,27 @@ use crate::command::adumbra;
 /// Line, code, covered text.
 type Finding = (usize, String, Option<String>);
 
-fn expected(text: &str) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// What a program says is found in it, each with a part of its help.
+fn expected(text: &str) -> (Vec<Finding>, Vec<Option<&str>>) {
+    let (mut findings, mut helps) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         for note in line.split("//~").skip(1) {
             let (above, note) = match note.strip_prefix('^') {
                 Some(rest) => (1, rest),
                 None => (0, note),
             };
+            let (note, help) = match note.split_once(" => ") {
+                Some((note, help)) => (note, Some(help.trim())),
+                None => (note, None),
+            };
             let mut parts = note.trim().splitn(2, ' ');
             let code = parts.next().expect("a code").to_string();
             let place = parts.next().map(|p| p.trim_matches('`').to_string());
             findings.push((number + 1 - above, code, place));
+            helps.push(help);
         }
     }
-    findings
+    (findings, helps)
 }
 
 #[test]
@@ -35,8 +42,10 @@ fn every_wrong_program_gets_its_code_at_its_place_with_a_mend() {
         let mut args = vec!["check", file.to_str().expect("a UTF-8 path"), "--json"];
         args.extend(header(&text, "run").flat_map(str::split_whitespace));
         let ran = adumbra(args.iter().copied());
-        let lines = json_lines(&ran.stdout);
-        let expected = expected(&text);
+        let mut lines = json_lines(&ran.stdout);
+        // What is wrong with the form of a text is found before what it means.
+        lines.sort_by_key(|line| line["span"]["start"].as_u64());
+        let (expected, helps) = expected(&text);
         let mut found: Vec<Finding> = Vec::new();
         for (i, finding) in lines.iter().enumerate() {
             let span = &finding["span"];
@@ -49,7 +58,9 @@ fn every_wrong_program_gets_its_code_at_its_place_with_a_mend() {
                 code.clone(),
                 wants_place.then(|| place.to_string()),
             ));
-            if finding["help"].as_str().is_none_or(str::is_empty) {
+            let help = finding["help"].as_str().unwrap_or_default();
+            let part = helps.get(i).copied().flatten();
+            if help.is_empty() || part.is_some_and(|part| !help.contains(part)) {
                 wrong.push(format!("{name}: {code} does not say the mend: {finding}"));
             }
         }

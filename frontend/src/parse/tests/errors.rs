@@ -232,10 +232,10 @@ fn one_fault_does_not_hide_the_others() {
             ItemKind::Function(function) => interner.name(function.name.symbol).to_owned(),
             ItemKind::Struct(structure) => interner.name(structure.name.symbol).to_owned(),
             ItemKind::Declaration(_) => "?".to_owned(),
-            ItemKind::Broken(name) => format!(
-                "broken {}",
-                name.map_or("", |name| interner.name(name.symbol))
-            ),
+            ItemKind::Broken(names) => names
+                .iter()
+                .map(|name| format!("broken {}", interner.name(name.symbol)))
+                .collect(),
         })
         .collect();
     assert_eq!(

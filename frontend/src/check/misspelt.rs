@@ -1,0 +1,89 @@
+//! Statements that can be read, but begin with a misspelt keyword: `retrun x;` declares `x`, `braek;` is a name.
+
+use super::Checker;
+use crate::ast::{self, BinaryOp, ExprKind, StmtKind, TypeName};
+use crate::explain::keywords::{self, Place};
+use crate::interner::Symbol;
+use crate::kind::Kind;
+use adumbra_ir::Span;
+
+impl<'a> Checker<'a, '_> {
+    /// Whether the statement begins with a name that nothing declares and that is a misspelt keyword; then that is reported.
+    pub(super) fn is_misspelt(&mut self, statement: &ast::Stmt<'a>) -> bool {
+        let Some((symbol, next)) = first_word(&statement.kind) else {
+            return false;
+        };
+        if self.is_library || self.has_enough() || self.is_known(symbol) {
+            return false;
+        }
+        let word = self.text(symbol);
+        let names = self.names.visible().chain(self.names.types());
+        let names = names.map(|symbol| self.text(symbol));
+        let built_in: Vec<&str> = super::builtin::names()
+            .chain(adumbra_stdlib::names())
+            .collect();
+        let known = names.chain(built_in);
+        let Some(meant) = keywords::meant(word, next, Place::SimpleStatement, known) else {
+            return false;
+        };
+        let span = Span {
+            end: statement.span.start + word.len() as u32,
+            ..statement.span
+        };
+        let report = keywords::report(span, word, meant);
+        self.report(report);
+        true
+    }
+
+    /// Whether a function's result is a misspelt `shader`, a type that nothing declares; then that is reported.
+    pub(super) fn is_misspelt_shader(&mut self, result: &ast::Type<'a>) -> bool {
+        let TypeName::Named(symbol) = result.name else {
+            return false;
+        };
+        if self.is_library || self.has_enough() || self.is_known(symbol) {
+            return false;
+        }
+        let word = self.text(symbol);
+        let Some(meant) = keywords::meant(word, Kind::Name, Place::Item, self.type_names()) else {
+            return false;
+        };
+        let report = keywords::report(result.span, word, meant);
+        self.report(report);
+        true
+    }
+
+    /// Whether the name means anything at all, or what declares it was refused.
+    fn is_known(&self, symbol: Symbol) -> bool {
+        self.names.is_declared(symbol)
+            || super::is_built_in(self.text(symbol))
+            || super::foreign::is_foreign(self.text(symbol))
+    }
+}
+
+/// The name that a statement begins with, and the kind of what follows it.
+fn first_word(statement: &StmtKind) -> Option<(Symbol, Kind)> {
+    let expr = match statement {
+        StmtKind::Declaration(declaration) => {
+            return match declaration.ty.name {
+                TypeName::Named(symbol) if !declaration.constant => Some((symbol, Kind::Name)),
+                _ => None,
+            };
+        }
+        StmtKind::Expr(expr) => expr,
+        _ => return None,
+    };
+    let mut next = Kind::Semicolon;
+    let mut leftmost = *expr;
+    while let ExprKind::Binary(op, left, _) = leftmost.kind {
+        next = match op {
+            BinaryOp::Sub => Kind::Minus,
+            _ => Kind::Plus,
+        };
+        leftmost = left;
+    }
+    match leftmost.kind {
+        ExprKind::Name(symbol) => Some((symbol, next)),
+        ExprKind::Call(name, _) => Some((name.symbol, Kind::LParen)),
+        _ => None,
+    }
+}

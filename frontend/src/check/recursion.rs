@@ -1,0 +1,227 @@
+//! Functions that call themselves whichever way control takes, so that no call of them ever returns.
+//!
+//! What may return is a least fixed point: a function may if some way through its body calls only functions that may. Loops may be left
+//! at any time and any condition may hold, so what remains never returns for sure. Callees are mostly declared before their callers,
+//! so that nearly all is known after one pass; where [`MAX_PASSES`] do not suffice, nothing is said.
+
+use super::Checker;
+use super::tree::{Expr, ExprKind, FunctionId, If, Stmt, Switch};
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// Most passes over all bodies.
+const MAX_PASSES: usize = 8;
+
+impl<'a> Checker<'a, '_> {
+    /// Warns of functions that never return because they call themselves.
+    pub(super) fn endless_recursion(&mut self) {
+        let Some(returns) = self.may_return() else {
+            return;
+        };
+        // In which walk each function was come to.
+        let mut walks: Vec<Option<usize>> = vec![None; returns.len()];
+        for start in 0..self.functions.len() {
+            if returns[start] || walks[start].is_some() || self.functions[start].is_library {
+                continue;
+            }
+            // Each way leads to a call of another that never returns: following them, a circle closes.
+            walks[start] = Some(start);
+            let mut path = vec![start];
+            let call = loop {
+                let last = path[path.len() - 1];
+                let Some((callee, span)) = first_call(self.functions[last].body, &returns) else {
+                    break None;
+                };
+                let callee = callee.0 as usize;
+                match walks[callee].replace(start) {
+                    None => path.push(callee),
+                    Some(walk) if walk == start => {
+                        let circle = path.iter().position(|&on| on == callee);
+                        path.drain(..circle.unwrap_or(0));
+                        break Some(span);
+                    }
+                    // Its circle was reported by an earlier walk.
+                    Some(_) => break None,
+                }
+            };
+            let Some(call) = call else {
+                continue;
+            };
+            let name = self.functions[path[0]].name;
+            let text = self.text(name.symbol).to_owned();
+            let message = match path.len() {
+                1 => format!("`{text}` calls itself on every path, so it never returns"),
+                _ => format!("`{text}` comes back to itself on every path, so it never returns"),
+            };
+            self.warn(
+                Diagnostic::new(Code::EndlessRecursion, name.span, message)
+                    .here("never returns")
+                    .label(call, "called again here")
+                    .help("let one path return without that call: `if (n <= 0) return …;`"),
+            );
+        }
+    }
+
+    /// Which functions may return; nothing if that took too long to find out.
+    fn may_return(&self) -> Option<Vec<bool>> {
+        let mut returns: Vec<bool> = self
+            .functions
+            .iter()
+            .map(|function| function.syntax.is_none_or(|syntax| syntax.body.is_none()))
+            .collect();
+        for _ in 0..MAX_PASSES {
+            let mut is_settled = true;
+            for index in 0..returns.len() {
+                if !returns[index] && ways(self.functions[index].body, &returns).any() {
+                    returns[index] = true;
+                    is_settled = false;
+                }
+            }
+            if is_settled {
+                return Some(returns);
+            }
+        }
+        None
+    }
+}
+
+/// How control may come out of statements without a call that never returns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ways {
+    /// At their end.
+    falls: bool,
+    /// By a `break` out of what is around them.
+    breaks: bool,
+    /// By a `return`, or a `continue`, behind which a loop may end.
+    leaves: bool,
+}
+
+impl Ways {
+    fn falling(falls: bool) -> Ways {
+        Ways {
+            falls,
+            ..Ways::default()
+        }
+    }
+
+    fn or(self, other: Ways) -> Ways {
+        Ways {
+            falls: self.falls || other.falls,
+            breaks: self.breaks || other.breaks,
+            leaves: self.leaves || other.leaves,
+        }
+    }
+
+    fn any(self) -> bool {
+        self.falls || self.breaks || self.leaves
+    }
+}
+
+fn ways(statements: &[Stmt], returns: &[bool]) -> Ways {
+    let mut all = Ways::falling(true);
+    for statement in statements {
+        all.falls = false;
+        all = all.or(ways_of_one(statement, returns));
+        if !all.falls {
+            break;
+        }
+    }
+    all
+}
+
+fn ways_of_one(statement: &Stmt, returns: &[bool]) -> Ways {
+    let passes = |expr: &Expr| sure_call(expr, returns).is_none();
+    match statement {
+        Stmt::Expr(expr) => Ways::falling(passes(expr)),
+        Stmt::Declare(_, init) => Ways::falling(init.is_none_or(passes)),
+        Stmt::Block(inner) => ways(inner, returns),
+        Stmt::If(chosen) => {
+            let mut all = Ways::default();
+            for arm in chosen.arms {
+                if !passes(arm.condition) {
+                    return all;
+                }
+                all = all.or(ways(arm.body, returns));
+            }
+            all.or(ways(chosen.otherwise, returns))
+        }
+        Stmt::Loop(looped) if looped.tests_last => {
+            let body = ways(looped.body, returns);
+            let ends = body.falls && looped.condition.is_none_or(passes);
+            Ways {
+                falls: body.breaks || ends,
+                breaks: false,
+                leaves: body.leaves,
+            }
+        }
+        // It may be left before the first turn.
+        Stmt::Loop(looped) => Ways::falling(looped.condition.is_none_or(passes)),
+        Stmt::Switch(switch) if !passes(switch.value) => Ways::default(),
+        Stmt::Switch(switch) => {
+            let cases = switch.cases.iter().map(|case| ways(case.body, returns));
+            let all = cases.fold(Ways::falling(!switch.has_default), Ways::or);
+            Ways {
+                falls: all.falls || all.breaks,
+                breaks: false,
+                leaves: all.leaves,
+            }
+        }
+        Stmt::Break(_) => Ways {
+            breaks: true,
+            ..Ways::default()
+        },
+        Stmt::Continue(_) => Ways {
+            leaves: true,
+            ..Ways::default()
+        },
+        Stmt::Return(value, _) => Ways {
+            leaves: value.is_none_or(passes),
+            ..Ways::default()
+        },
+    }
+}
+
+/// A call that never returns and that evaluating the expression is sure to make.
+fn sure_call<'a>(expr: &Expr<'a>, returns: &[bool]) -> Option<(FunctionId, Span)> {
+    let mut waiting: Vec<&Expr<'a>> = vec![expr];
+    while let Some(expr) = waiting.pop() {
+        match expr.kind {
+            ExprKind::Call(function, args) => {
+                if !returns[function.0 as usize] {
+                    return Some((function, expr.span));
+                }
+                waiting.extend(args);
+            }
+            ExprKind::And(first, _) | ExprKind::Or(first, _) => waiting.push(first),
+            ExprKind::Ternary([condition, yes, no]) => {
+                waiting.push(condition);
+                if let (Some(call), Some(_)) = (sure_call(yes, returns), sure_call(no, returns)) {
+                    return Some(call);
+                }
+            }
+            _ => waiting.extend(expr.parts()),
+        }
+    }
+    None
+}
+
+/// The first call in statements that never returns and is sure to be made, if control comes there.
+fn first_call(statements: &[Stmt], returns: &[bool]) -> Option<(FunctionId, Span)> {
+    let find = |expr: &Expr| sure_call(expr, returns);
+    statements.iter().find_map(|statement| match statement {
+        Stmt::Expr(expr) | Stmt::Declare(_, Some(expr)) | Stmt::Return(Some(expr), _) => find(expr),
+        Stmt::Block(inner) => first_call(inner, returns),
+        Stmt::If(If {
+            arms, otherwise, ..
+        }) => (arms.iter())
+            .find_map(|arm| find(arm.condition).or_else(|| first_call(arm.body, returns)))
+            .or_else(|| first_call(otherwise, returns)),
+        Stmt::Loop(looped) => {
+            (looped.condition.and_then(find)).or_else(|| first_call(looped.body, returns))
+        }
+        Stmt::Switch(Switch { value, cases, .. }) => find(value).or_else(|| {
+            let mut cases = cases.iter();
+            cases.find_map(|case| first_call(case.body, returns))
+        }),
+        _ => None,
+    })
+}
