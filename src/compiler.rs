@@ -428,10 +428,12 @@ impl Compiler {
         let origins = self.origins(&module);
         warnings.extend(origins.warnings);
         let mut options = self.pass_options();
+        let mut of_outputs = 0;
         match shadows {
             OutputShadows::Wanted => options.output_shadows = true,
             OutputShadows::AsOptionsSay if options.output_shadows => {
                 let lost = second_order_outputs(&module, &outputs, &origins.second_order);
+                of_outputs = lost.len();
                 warnings.extend(lost);
             }
             OutputShadows::AsOptionsSay => {}
@@ -458,6 +460,7 @@ impl Compiler {
                     self.layout.clone(),
                     Some(sources.clone()),
                     warnings,
+                    of_outputs,
                     origins.second_order,
                 );
                 Ok(Arc::new(program))

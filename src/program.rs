@@ -36,6 +36,8 @@ pub struct Program {
     /// A program that was loaded has none.
     sources: Option<Sources>,
     warnings: Vec<Diagnostic>,
+    /// How many of them, the last ones, say that an output's own derivative is of second order: one for each such output, in order.
+    of_outputs: usize,
     /// Per scalar of the outputs, whether it depends on a derivative; empty for a program that was loaded.
     second_order: Vec<bool>,
     /// What folding starts from; `None` without inputs, and for a program that was loaded.
@@ -60,6 +62,7 @@ impl Program {
         layout: GlobalsLayout,
         sources: Option<Sources>,
         warnings: Vec<Diagnostic>,
+        of_outputs: usize,
         second_order: Vec<bool>,
     ) -> Program {
         Program {
@@ -68,6 +71,7 @@ impl Program {
             layout,
             sources,
             warnings,
+            of_outputs,
             second_order,
             prepared: back.prepared,
             phases: back.phases,
@@ -149,6 +153,7 @@ impl Program {
             layout,
             sources: None,
             warnings: Vec::new(),
+            of_outputs: 0,
             second_order: Vec::new(),
             prepared: None,
             phases: Phases::default(),
@@ -169,6 +174,35 @@ impl Program {
     /// Warnings of the compilation.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// The [`warnings`](Program::warnings) for who looks at one output alone: nothing is said of the derivatives of the others.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Options, Sources};
+    /// let text = "shader s(out float a, out float slope) { a = global_value<x>; slope = ddx(a); }";
+    /// let layout = GlobalsLayout::new().with("x", adumbra::Type::FLOAT)?;
+    /// let options = Options { output_derivatives: true, ..Options::default() };
+    /// let compiler = Compiler::new(layout).with_options(options);
+    /// let program = compiler.compile(&Sources::new("s.adu", text))?;
+    /// assert_eq!(program.warnings().len(), 1);
+    /// assert_eq!(program.warnings_for("slope").len(), 1);
+    /// assert_eq!(program.warnings_for("a").len(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings_for(&self, output: &str) -> Vec<Diagnostic> {
+        let (all, of_outputs) = self
+            .warnings
+            .split_at(self.warnings.len() - self.of_outputs);
+        let mut rest = &self.second_order[..];
+        let lost = self.outputs().iter().filter(|output| {
+            let (own, others) = rest.split_at(output.ty.scalar_count().min(rest.len()));
+            rest = others;
+            own.contains(&true)
+        });
+        let own = lost.zip(of_outputs).filter(|(lost, _)| lost.name == output);
+        let own = own.map(|(_, warning)| warning);
+        all.iter().chain(own).cloned().collect()
     }
 
     /// By which rule points take their derivatives from their neighbours, if they are evaluated in quads.
@@ -232,6 +266,7 @@ impl Program {
             layout,
             sources,
             warnings,
+            of_outputs: _,
             second_order,
             prepared,
             phases: _,

@@ -191,7 +191,13 @@ fn draw(
 
     let mut drawn = Vec::new();
     match report.finish().write(shown, &mut drawn) {
-        Ok(()) => out.push_str(&String::from_utf8_lossy(&drawn)),
+        Ok(()) => {
+            // Lines that hold nothing but margin end in blanks.
+            for line in String::from_utf8_lossy(&drawn).lines() {
+                out.push_str(line.trim_end());
+                out.push('\n');
+            }
+        }
         Err(_) => quote(diagnostic, sources, out),
     }
 }

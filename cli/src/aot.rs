@@ -37,7 +37,8 @@ pub fn aot(args: AotArgs) -> Outcome {
                 format: Format::of(false),
                 compile: &args.compile,
             };
-            let (program, _) = load(&wanted, &setup)?;
+            let (program, sources) = load(&wanted, &setup)?;
+            report::to_stderr(program.warnings(), &sources, wanted.format);
             let added = file.add(program.name(), &program, &args.same);
             added.map_err(Failure::usage)?;
             if args.compile.stats {

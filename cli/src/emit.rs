@@ -110,9 +110,9 @@ fn stage(
         (_, Input::Texts(sources)) => compiler.compile(sources)?,
         (_, Input::Group(group)) => compiler.compile_group(group)?,
     };
-    let sources = program.sources().expect("it was compiled");
-    report::to_stderr(program.warnings(), sources, Format::of(args.json));
     Ok(instance(&args.arguments, &program).and_then(|instance| {
+        let sources = program.sources().expect("it was compiled");
+        report::to_stderr(program.warnings(), sources, Format::of(args.json));
         let program = instance.program();
         if args.compile.stats {
             report::stats(&program.stats(), Format::of(args.json));

@@ -3,7 +3,7 @@
 use crate::args::InfoArgs;
 use crate::load::{Wanted, load};
 use crate::outcome::Outcome;
-use crate::report::Format;
+use crate::report::{self, Format};
 use crate::setup::Setup;
 use crate::show;
 use adumbra::render::harmless;
@@ -23,7 +23,8 @@ pub fn info(args: InfoArgs) -> Outcome {
         format: Format::of(args.json),
         compile: &args.compile,
     };
-    let (program, _) = load(&wanted, &setup)?;
+    let (program, sources) = load(&wanted, &setup)?;
+    report::to_stderr(program.warnings(), &sources, wanted.format);
     let mut stdout = io::stdout().lock();
     match args.json {
         true => {

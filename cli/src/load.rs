@@ -4,7 +4,7 @@ use crate::args::{CompileArgs, DerivativesName, EngineName};
 use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use crate::report::{self, Format, reported};
+use crate::report::{Format, reported};
 use crate::setup::Setup;
 use adumbra::{Compiler, Findings, Options, Program, Sources};
 use std::path::Path;
@@ -24,7 +24,8 @@ pub struct Wanted<'a> {
     pub compile: &'a CompileArgs,
 }
 
-/// The program of a file, which is bytecode if it begins as bytecode does. Its warnings are given.
+/// The program of a file, which is bytecode if it begins as bytecode does. Its warnings are the caller's to give, once the usage is known to be
+/// right.
 ///
 /// # Errors
 /// If the file cannot be read or has errors, which are reported.
@@ -62,7 +63,6 @@ pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> 
     };
     let program = compiled.map_err(refused)?;
     let sources = program.sources().expect("it was compiled").clone();
-    report::to_stderr(program.warnings(), &sources, wanted.format);
     Ok((program, sources))
 }
 

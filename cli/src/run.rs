@@ -47,12 +47,13 @@ pub fn run(args: RunArgs) -> Outcome {
         check_bytecode(&args, &setup, &program)?;
     }
     let instance = instance(&args.arguments, &program)?;
-    warn_of_slips(&args, &program);
     let globals = setup
         .globals
         .adopt(program.globals())
         .map_err(Failure::usage)?;
     let mut evaluator = setup.evaluator(&instance)?;
+    report::to_stderr(program.warnings(), &sources, wanted.format);
+    warn_of_slips(&args, &program);
     let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&globals, &mut checker);
     setup.name_code(instance.program())?;

@@ -21,6 +21,8 @@ pub struct Setup {
     pub globals: Globals,
     /// Of the globals, as they are set: those given as values alone are known to have no derivatives.
     pub layout: GlobalsLayout,
+    /// Their names.
+    pub shadowless: Vec<String>,
     pub engine: Engine,
     pub limits: Limits,
     /// [`MAX_TIME`], if it holds.
@@ -74,8 +76,10 @@ impl Setup {
         }
         let globals = globals(args)?;
         let mut layout = globals.layout().clone();
-        for setting in args.globals_set.iter().filter(|s| s.is_shadowless) {
-            layout = layout.shadowless(&setting.name).map_err(Failure::usage)?;
+        let shadowless = args.globals_set.iter().filter(|s| s.is_shadowless);
+        let shadowless: Vec<String> = shadowless.map(|s| s.name.clone()).collect();
+        for name in &shadowless {
+            layout = layout.shadowless(name).map_err(Failure::usage)?;
         }
         Ok(Setup {
             options: Options {
@@ -86,6 +90,7 @@ impl Setup {
             },
             globals,
             layout,
+            shadowless,
             engine,
             limits: Limits {
                 steps: args.steps,

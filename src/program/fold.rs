@@ -98,6 +98,7 @@ impl Instance {
             self.program.layout.clone(),
             self.program.sources.clone(),
             self.program.warnings.clone(),
+            self.program.of_outputs,
             self.program.second_order.clone(),
         );
         Ok(Instance {

@@ -71,6 +71,10 @@ fn render(
     };
     let (program, sources) = load(&wanted, &setup)?;
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
+    let grid = grid.of_program(&program)?;
+    let instance = instance(&args.arguments, &program)?;
+    let shown = shown::shown(&program, args.output.as_deref())?;
+    let textures = Textures::load(&program, &args.textures)?;
     if derivs
         && program.module().is_none()
         && program.stats().lanes == 0
@@ -80,10 +84,7 @@ fn render(
             "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
         );
     }
-    let grid = grid.of_program(&program)?;
-    let instance = instance(&args.arguments, &program)?;
-    let shown = shown::shown(&program, args.output.as_deref())?;
-    let textures = Textures::load(&program, &args.textures)?;
+    report::to_stderr(&program.warnings_for(&shown.name), &sources, wanted.format);
     let job = Job {
         setup: &setup,
         instance: &instance,

@@ -145,14 +145,19 @@ fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
                 // A closure is printed, not kept.
                 let _ = session.set("_", output.view());
             }
-            Given::Variable(name) => keep(session, name, output.view())?,
+            Given::Variable(name) => {
+                let kept = session.assign(name, output.view());
+                kept.map_err(|_| not_kept(name, output.view()))?;
+            }
             Given::Seed(name) => {
                 let seeded = Dual {
                     value: output.value(),
                     ddx: outputs[at + 1].value(),
                     ddy: outputs[at + 2].value(),
                 };
-                keep(session, name, seeded)?;
+                session
+                    .set(name, seeded)
+                    .map_err(|_| not_kept(name, seeded))?;
             }
             Given::SeedDdx | Given::SeedDdy => {}
         }
@@ -160,14 +165,12 @@ fn run(session: &mut Session, compiled: &Compiled) -> Outcome {
     Ok(())
 }
 
-fn keep(session: &mut Session, name: &str, value: Dual<View<'_>>) -> Outcome {
+fn not_kept(name: &str, value: Dual<View<'_>>) -> Failure {
     let ty = value.value.ty();
-    session.set(name, value).map_err(|_| {
-        Failure::usage(format!(
-            "`{name}` is of type `{ty}`; a session keeps bools, ints, uints, floats, vectors and matrices between its lines. \
-             Write a function around what uses it"
-        ))
-    })
+    Failure::usage(format!(
+        "`{name}` is of type `{ty}`; a session keeps bools, ints, uints, floats, vectors and matrices between its lines. \
+         Write a function around what uses it"
+    ))
 }
 
 fn print_value(output: &OutputView<'_>) -> Outcome {

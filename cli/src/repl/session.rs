@@ -10,6 +10,7 @@ use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::setup::Setup;
+use crate::show;
 use adumbra::{
     Code, Compiler, Diagnostic, Dual, Entries, EntryKind, Evaluator, FileId, Findings, Given,
     Globals, GlobalsLayout, Instance, LayoutError, Program, Sources, Type, View, entries, item_at,
@@ -18,6 +19,7 @@ use adumbra_frontend::Interner;
 use adumbra_frontend::ast::{ItemKind, Name, TypeName};
 use adumbra_frontend::kind::TypeKeyword;
 use bumpalo::Bump;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,6 +47,8 @@ pub struct Session {
     with: Vec<PathBuf>,
     texts: Vec<Text>,
     globals: Globals,
+    /// Variables whose derivatives nobody gave and that depend on none which has any.
+    shadowless: BTreeSet<String>,
     /// How many texts were typed.
     typed: usize,
     /// The expression or statement evaluated last.
@@ -117,6 +121,7 @@ impl Session {
             setup,
             with,
             texts: Vec::new(),
+            shadowless: BTreeSet::new(),
             typed: 0,
             last: None,
             interrupt,
@@ -136,6 +141,7 @@ impl Session {
 
     fn begin(&mut self) -> Outcome {
         self.globals = self.setup.globals.clone();
+        self.shadowless = self.setup.shadowless.iter().cloned().collect();
         let pixel = 1.0 / 512.0;
         for (name, value, ddx, ddy) in [("u", 0.25, pixel, 0.0), ("v", 0.5, 0.0, pixel)] {
             if self.globals.layout().member(name).is_none() {
@@ -181,7 +187,8 @@ impl Session {
         let text = input::text(&name, bytes).map_err(|findings| failed(&findings))?;
         let before = self.texts.clone();
         self.texts.retain(|text| !files::are_one(&text.name, &name));
-        self.add(name, text).inspect_err(|_| self.texts = before)
+        let added = self.add(name, text.clone(), &text);
+        added.inspect_err(|_| self.texts = before)
     }
 
     /// A name for the next typed text.
@@ -209,14 +216,15 @@ impl Session {
     pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> Outcome {
         let mut kept = blanked(text, 0..item.start);
         kept.truncate(item.end);
-        // A session does without the last one; a file does not.
+        // A session does without the last one; a file does not. On a line of its own no report quotes it.
         if !kept.ends_with(';') {
-            kept.push(';');
+            kept.push_str("\n;");
         }
-        self.add(name.to_owned(), kept)
+        self.add(name.to_owned(), kept, text)
     }
 
-    fn add(&mut self, name: String, text: String) -> Outcome {
+    /// Keeps a text, of which reports about it show what was typed.
+    fn add(&mut self, name: String, text: String, typed: &str) -> Outcome {
         input::admit(self.texts.len())?;
         let before = self.texts.clone();
         let compiler = self.compiler(&self.globals);
@@ -234,6 +242,7 @@ impl Session {
                 continue;
             }
             if diagnostics.iter().any(Diagnostic::is_error) {
+                let sources = self.sources(&name, typed).unwrap_or(sources);
                 self.texts = before;
                 return Err(failed(&Findings {
                     diagnostics,
@@ -313,9 +322,12 @@ impl Session {
     /// What is wrong with it.
     pub fn compile(&self, name: &str, text: &str, entry: usize) -> Result<Compiled, Findings> {
         let sources = self.sources(name, text)?;
-        let (program, given) = self
-            .compiler(&self.globals)
-            .compile_entry(&sources, entry)?;
+        let mut layout = self.globals.layout().clone();
+        for name in &self.shadowless {
+            layout = layout.shadowless(name).expect("it is a variable");
+        }
+        let compiler = Compiler::new(layout).with_options(self.setup.options.clone());
+        let (program, given) = compiler.compile_entry(&sources, entry)?;
         Ok(Compiled {
             instance: Instance::new(&program),
             given,
@@ -337,11 +349,25 @@ impl Session {
         })
     }
 
+    /// Sets a variable that was assigned: if its value has no derivatives, asking for them is worth a warning.
+    ///
+    /// # Errors
+    /// As for [`set`](Session::set).
+    pub fn assign(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), LayoutError> {
+        self.set(name, value)?;
+        let is_zero = |view: View<'_>| view.words().all(|word| f32::from_bits(word) == 0.0);
+        if show::has_floats(value.value.ty()) && is_zero(value.ddx) && is_zero(value.ddy) {
+            self.shadowless.insert(name.to_owned());
+        }
+        Ok(())
+    }
+
     /// Sets a variable, which becomes one, or becomes of another type, if need be.
     ///
     /// # Errors
     /// If variables cannot be of that type.
     pub fn set(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), LayoutError> {
+        self.shadowless.remove(name);
         if self.globals.set_view(name, value).is_ok() {
             return Ok(());
         }

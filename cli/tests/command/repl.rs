@@ -67,6 +67,34 @@ fn variables_keep_value_and_derivatives() {
 }
 
 #[test]
+fn derivative_of_variable_without_derivatives_is_warned_of() {
+    for text in ["w = 0.5\nddx(w)", "w = 0.5 : 1\nw = 2\nddx(sin(w))"] {
+        let ran = session(text);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "value  0.0\n"));
+        assert!(ran.stderr.contains("[W0514]"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("`name = value : ddx : ddy`"));
+    }
+    let ran = adumbra_with_input(["-g", "w=1"], "ddx(w)");
+    assert!(ran.stderr.contains("[W0514]"), "{}", ran.stderr);
+    assert_eq!(said("w = 0.5 : 0\nddx(w)"), "value  0.0\n");
+    assert_eq!(
+        said("w = 2 * v\nddx(w)\nn = 3\nn"),
+        "value  0.0\nvalue  3\n"
+    );
+}
+
+#[test]
+fn reports_quote_what_was_typed_without_trailing_blanks() {
+    let ran =
+        session("a = 1; const float k = foo(2)\nconst float w = 1.0\nfloat w() { return x; }");
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    let quotes = |text: &str| lines.iter().any(|line| line.ends_with(text));
+    assert!(quotes("│ a = 1; const float k = foo(2)"), "{}", ran.stderr);
+    let blank = lines.iter().find(|line| line.ends_with(' '));
+    assert_eq!(blank, None, "{}", ran.stderr);
+}
+
+#[test]
 fn the_last_result_is_an_underscore() {
     assert_eq!(
         said("u\n_ + _"),

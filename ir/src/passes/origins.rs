@@ -480,7 +480,7 @@ impl Flow<'_> {
         };
         Diagnostic::new(Code::UnsetShadow, ask.span, message)
             .here("0 for want of them")
-            .help("let the host set them; on the command line `-g name=value:ddx:ddy`")
+            .help("let the host set them; on the command line `-g name=value:ddx:ddy`, in a session `name = value : ddx : ddy`")
     }
 }
 

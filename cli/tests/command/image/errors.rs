@@ -174,3 +174,15 @@ fn what_is_interrupted_leaves_nothing() {
     assert!(!status.success(), "{status}");
     assert_eq!(listing(&folder), [""; 0]);
 }
+
+#[test]
+fn derivatives_of_outputs_that_are_not_shown_are_no_warning() {
+    let text = "shader s(out float o, out float slope) { o = global_value<uv>.x; slope = ddx(o); }";
+    let said = |args: &str| {
+        let (ran, _) = draw("second.png", text, args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stderr
+    };
+    assert_eq!(said("--size 4x4 --view ddx"), "");
+    assert!(said("--size 4x4 --view ddx --output slope").contains("[W0512]"));
+}

@@ -126,7 +126,7 @@ fn refusal(found: Divergent, at_divergence: AtDivergence) -> Diagnostic {
         .here(here)
         .help(match at_divergence {
             AtDivergence::Refuse => format!(
-                "{mend}; dual derivatives (`--derivatives dual`) need no neighbours and have no such rule"
+                "{mend}; dual derivatives need no neighbours and have no such rule; on the command line, `--derivatives dual` asks for those, and with `--divergent live` all points evaluate the branch"
             ),
             AtDivergence::Live => format!(
                 "all points of a quad can evaluate only a branch that computes values, without loops, leaves, arrays, closures, messages and what may fault: {mend}"
