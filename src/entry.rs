@@ -15,8 +15,8 @@ pub use adumbra_frontend::check::Given;
 pub enum Entries {
     /// These, in order.
     Complete(Vec<EntryKind>),
-    /// It may become right with further lines: a bracket or comment is open, or a body is still to come.
-    Unfinished,
+    /// It may become right with further lines: a bracket or comment is open, or a body is still to come. What is wrong if none comes.
+    Unfinished(Vec<Diagnostic>),
     /// No further line mends it.
     Wrong(Vec<Diagnostic>),
 }
@@ -36,14 +36,14 @@ pub enum EntryKind {
 /// use adumbra::{Entries, EntryKind, entries};
 /// let Entries::Complete(found) = entries("float f(float x) { return x; } f(1)") else { panic!() };
 /// assert_eq!(found, [EntryKind::Item(0..30), EntryKind::Run(31..35)]);
-/// assert!(matches!(entries("float f(float x) {"), Entries::Unfinished));
+/// assert!(matches!(entries("float f(float x) {"), Entries::Unfinished(_)));
 /// assert!(matches!(entries("1 + )"), Entries::Wrong(_)));
 /// ```
 pub fn entries(text: &str) -> Entries {
     let _mode = FloatMode::enter();
     let (arena, mut interner) = (Bump::new(), Interner::new());
     match parse_repl(&arena, &mut interner, FileId::MAIN, text) {
-        Reply::Incomplete => Entries::Unfinished,
+        Reply::Incomplete(diagnostics) => Entries::Unfinished(diagnostics),
         Reply::Wrong(diagnostics) => Entries::Wrong(diagnostics),
         Reply::Complete(entries) => Entries::Complete(entries.iter().map(kind).collect()),
     }

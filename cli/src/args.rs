@@ -1,6 +1,8 @@
 //! The command line: what may be written and what it means. `docs` of each item are the help texts.
 
 use crate::image::ImageArgs;
+use crate::picture;
+use crate::report::Format;
 use crate::setting::{Argument, Setting};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -25,6 +27,22 @@ pub struct Cli {
 
     #[command(flatten)]
     pub repl: ReplArgs,
+}
+
+impl Cli {
+    /// For whom the command writes.
+    pub fn format(&self) -> Format {
+        let json = match &self.command {
+            Some(Command::Eval(args)) => args.json,
+            Some(Command::Run(args)) => args.json,
+            Some(Command::Check(args)) => args.json,
+            Some(Command::Info(args)) => args.json,
+            Some(Command::Emit(args)) => args.json,
+            Some(Command::Bench(args)) => args.json,
+            Some(Command::Repl(_) | Command::Image(_) | Command::Aot(_)) | None => false,
+        };
+        Format::of(json)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -245,9 +263,9 @@ pub struct CompileArgs {
     )]
     pub globals_set: Vec<Setting>,
 
-    /// Declare a set of globals, zero until set by -g
+    /// Declare a set of globals, for -g to set; may be given for each set
     #[arg(long, value_enum, value_name = "SET")]
-    pub globals: Option<GlobalSet>,
+    pub globals: Vec<GlobalSet>,
 
     /// What evaluates
     #[arg(long, value_enum, default_value = "auto")]
@@ -288,10 +306,25 @@ pub struct CompileArgs {
     pub gdb: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+impl CompileArgs {
+    /// Whether `-g` sets the global of that name.
+    pub fn sets(&self, name: &str) -> bool {
+        self.globals_set.iter().any(|setting| setting.name == name)
+    }
+
+    /// Whether the global of that name has a value by a set of `--globals`.
+    pub fn has_value(&self, name: &str) -> bool {
+        self.globals.contains(&GlobalSet::Picture)
+            && picture::GLOBALS.iter().any(|global| global.name == name)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GlobalSet {
-    /// uvw, position, normal, gnormal, I, tangent, each a float3
+    /// uvw, position, normal, gnormal, I, tangent, each a float3, zero until set
     Hit,
+    /// uv, pixel, resolution, time, as `image` has them: until set, those of pixel 256,256 of 512x512
+    Picture,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

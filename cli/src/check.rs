@@ -21,7 +21,7 @@ pub fn check(args: CheckArgs) -> Outcome {
             Ok(read) => read,
             Err(failure) => {
                 if let Some(Failure::Usage(before)) = unread.replace(failure) {
-                    report::message(&before);
+                    report::error(&before, Format::of(args.json));
                 }
                 continue;
             }

@@ -3,6 +3,9 @@
 use crate::messages::Messages;
 use adumbra::{Host, JsonFloat, MessageId, SampleRequest, Sampled};
 use serde::Serialize;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,9 +26,8 @@ pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Listens to Ctrl-C from now on, instead of being ended by it.
-    pub fn listen(&self) -> Result<(), ctrlc::Error> {
-        let pressed = self.0.clone();
-        ctrlc::set_handler(move || pressed.store(true, Ordering::Relaxed))
+    pub fn listen(&self) -> io::Result<()> {
+        flag::register(SIGINT, self.0.clone()).map(drop)
     }
 
     /// Forgets that it was pressed.

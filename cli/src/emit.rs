@@ -3,6 +3,7 @@
 use crate::args::{EmitArgs, Stage, TargetName};
 use crate::files;
 use crate::input;
+use crate::load::refused_for;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format, reported};
 use crate::run::instance;
@@ -68,7 +69,9 @@ pub fn emit(args: EmitArgs) -> Outcome {
     };
     let bytes = input
         .and_then(|input| stage(&args, &compiler, &input))
-        .map_err(|findings| reported(&findings, Format::of(args.json)))??;
+        .map_err(|findings| {
+            refused_for(findings, args.shader.as_deref(), Format::of(args.json))
+        })??;
     match &args.output {
         Some(path) => files::write(path, &bytes),
         None => Ok(io::stdout().lock().write_all(&bytes)?),

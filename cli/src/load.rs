@@ -6,7 +6,7 @@ use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{Format, reported};
 use crate::setup::Setup;
-use adumbra::{Compiler, Findings, Options, Program, Sources};
+use adumbra::{Code, Compiler, Diagnostic, Findings, Options, Program, Sources};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,9 +61,20 @@ pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> 
         false => files::including(Sources::new(name, text))
             .and_then(|sources| compiler.compile(&sources)),
     };
-    let program = compiled.map_err(refused)?;
+    let program =
+        compiled.map_err(|findings| refused_for(findings, wanted.shader, wanted.format))?;
     let sources = program.sources().expect("it was compiled").clone();
     Ok((program, sources))
+}
+
+/// Reports why there is no program. A shader that is named on the command line, and not there, is bad usage as any other name there is.
+pub fn refused_for(findings: Findings, shader: Option<&str>, format: Format) -> Failure {
+    let is_unknown = |found: &Diagnostic| found.code == Code::UnknownShader;
+    let is_misused = shader.is_some() && findings.diagnostics.iter().any(is_unknown);
+    match (reported(&findings, format), is_misused) {
+        (Failure::Reported, true) => Failure::Misused,
+        (failure, _) => failure,
+    }
 }
 
 /// Options that say how to compile mean nothing for what is compiled already.

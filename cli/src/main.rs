@@ -6,6 +6,7 @@
 mod aot;
 mod args;
 mod bench;
+mod blank;
 mod check;
 mod checker;
 mod emit;
@@ -17,6 +18,7 @@ mod input;
 mod load;
 mod messages;
 mod outcome;
+mod picture;
 mod point;
 mod repl;
 mod report;
@@ -24,11 +26,15 @@ mod run;
 mod setting;
 mod setup;
 mod show;
+mod slips;
 
 use args::{Cli, Command};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 use outcome::{Failure, Outcome};
+use report::Format;
+use signal_hook::consts::SIGINT;
+use signal_hook::low_level::emulate_default_handler;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,20 +43,31 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            if !error.use_stderr() {
+                let written = error.print().and_then(|()| io::stdout().flush());
+                return ended(written.map_err(Failure::Output), Format::Text);
+            }
             // Nobody is left to be told when this cannot be written.
             let _ = error.print();
             if let Some(file) = shader_in_place_of_command(&error) {
                 report::message(&format!("to run a shader: `adumbra run {file}`"));
             }
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            return ExitCode::from(2);
         }
     };
+    let format = cli.format();
     let outcome = execute(cli).and_then(|()| Ok(io::stdout().flush()?));
+    ended(outcome, format)
+}
+
+/// The exit status, once what is still to be said was said.
+fn ended(outcome: Outcome, format: Format) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Reported) => ExitCode::from(1),
+        Err(Failure::Misused) => ExitCode::from(2),
         Err(Failure::Usage(message)) => {
-            report::message(&message);
+            report::error(&message, format);
             ExitCode::from(2)
         }
         // Whoever reads our output has seen enough.
@@ -58,8 +75,13 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(Failure::Output(error)) => {
-            report::message(&format!("cannot write: {error}"));
-            ExitCode::from(1)
+            report::error(&format!("cannot write standard output: {error}"), format);
+            ExitCode::from(2)
+        }
+        Err(Failure::Interrupted) => {
+            // Who started the command sees that it was ended by the signal, as if nobody had listened. Where that cannot be, by the usual number.
+            let _ = emulate_default_handler(SIGINT);
+            ExitCode::from(130)
         }
     }
 }

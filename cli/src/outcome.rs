@@ -11,10 +11,14 @@ pub type Outcome<T = ()> = Result<T, Failure>;
 pub enum Failure {
     /// The input is at fault; what about it was reported already.
     Reported,
+    /// The usage is at fault; what about it was reported already.
+    Misused,
     /// The usage is at fault: what to say about it.
     Usage(String),
     /// The output could not be written.
     Output(io::Error),
+    /// Somebody pressed Ctrl-C, and what had to be cleared away is.
+    Interrupted,
 }
 
 impl Failure {

@@ -65,6 +65,35 @@ pub fn message(message: &str) {
     let _ = writeln!(anstream::stderr(), "adumbra: {}", render::harmless(message));
 }
 
+/// A message of the command itself, which for programs is an object of that severity.
+fn said(severity: &str, text: &str, format: Format) {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        severity: &'a str,
+        message: &'a str,
+    }
+    if format == Format::Text {
+        return message(text);
+    }
+    let line = Line {
+        severity,
+        message: text,
+    };
+    let line = serde_json::to_string(&line).expect("texts serialise");
+    // As above.
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
+/// Something to know that is no finding.
+pub fn note(text: &str, format: Format) {
+    said("note", text, format);
+}
+
+/// Why the command did not do what was asked, if it is no finding.
+pub fn error(text: &str, format: Format) {
+    said("error", text, format);
+}
+
 /// The faults of the last evaluation, as findings.
 pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
     let faults = evaluator.faults();

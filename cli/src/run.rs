@@ -6,11 +6,11 @@ use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::point::Point;
 use crate::report::{self, Format};
-use crate::setting::{Argument, Setting};
+use crate::setting::Argument;
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use adumbra::{Evaluator, GlobalMember, HumanFloat, Instance, Program, View};
-use adumbra_frontend::closest;
+use crate::slips::{self, Unread};
+use adumbra::{Evaluator, HumanFloat, Instance, Program, View};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub fn run(args: RunArgs) -> Outcome {
         .map_err(Failure::usage)?;
     let mut evaluator = setup.evaluator(&instance)?;
     report::to_stderr(program.warnings(), &sources, wanted.format);
-    warn_of_slips(&args, &program);
+    slips::tell(&args.compile, &program, Unread::Misspelt, wanted.format);
     let mut checker = Checker::new(&Interrupt::default(), setup.patience);
     evaluator.evaluate(&globals, &mut checker);
     setup.name_code(instance.program())?;
@@ -81,33 +81,16 @@ fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> Outcome {
     if let Some(missing) = globals.find(|global| declared.member(global.name()).is_none()) {
         let name = missing.name();
         return Err(Failure::usage(format!(
-            "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` if it is one of a hit"
+            "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` or `picture` if it is one of a hit or a picture"
         )));
     }
     if args.derivs && program.stats().lanes == 0 && program.quad().is_none() {
-        report::message(
+        report::note(
             "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
+            Format::of(args.json),
         );
     }
     Ok(())
-}
-
-/// A global that was set and that nobody reads, where one of nearly that name is read and was not set, is a slip of the fingers.
-fn warn_of_slips(args: &RunArgs, program: &Program) {
-    let set = &args.compile.globals_set;
-    let is_set = |name: &str| set.iter().any(|setting| setting.name == name);
-    let members = program.globals().members().iter();
-    let missed: Vec<&str> = members
-        .map(GlobalMember::name)
-        .filter(|name| !is_set(name) && program.reads(name))
-        .collect();
-    for Setting { name, .. } in set.iter().filter(|setting| !program.reads(&setting.name)) {
-        if let Some(meant) = closest(name, missed.iter().copied()) {
-            report::message(&format!(
-                "nothing reads the global `{name}`; did you mean `{meant}`?"
-            ));
-        }
-    }
 }
 
 /// The program with its inputs set by `--arg`, and folded in if it was compiled just now.

@@ -2,9 +2,11 @@
 
 use crate::args::{CompileArgs, CornerName, DerivativesName, DivergentName, EngineName, GlobalSet};
 use crate::outcome::{Failure, Outcome};
+use crate::picture;
+use crate::setting::Setting;
 use adumbra::{
     AtDivergence, Corner, DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals,
-    GlobalsLayout, Instance, Limits, Options, Program, Quad, View,
+    GlobalsLayout, Instance, Limits, Options, Program, Quad, Type, View,
 };
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -77,7 +79,12 @@ impl Setup {
         let globals = globals(args)?;
         let mut layout = globals.layout().clone();
         let shadowless = args.globals_set.iter().filter(|s| s.is_shadowless);
-        let shadowless: Vec<String> = shadowless.map(|s| s.name.clone()).collect();
+        let mut shadowless: Vec<String> = shadowless.map(|s| s.name.clone()).collect();
+        if args.globals.contains(&GlobalSet::Picture) {
+            let still = picture::GLOBALS.iter().filter(|global| !global.moves);
+            let still = still.map(|global| global.name.to_owned());
+            shadowless.extend(still.filter(|name| !args.sets(name)));
+        }
         for name in &shadowless {
             layout = layout.shadowless(name).map_err(Failure::usage)?;
         }
@@ -130,10 +137,19 @@ impl Setup {
 }
 
 fn globals(args: &CompileArgs) -> Outcome<Globals> {
-    let mut layout = match args.globals {
-        Some(GlobalSet::Hit) => GlobalsLayout::hit(),
-        None => GlobalsLayout::new(),
+    let mut layout = match args.globals.contains(&GlobalSet::Hit) {
+        true => GlobalsLayout::hit(),
+        false => GlobalsLayout::new(),
     };
+    let of_picture = match args.globals.contains(&GlobalSet::Picture) {
+        true => &picture::GLOBALS[..],
+        false => &[],
+    };
+    for global in of_picture {
+        layout = layout
+            .with(global.name, global.ty())
+            .map_err(Failure::usage)?;
+    }
     for (index, setting) in args.globals_set.iter().enumerate() {
         let earlier = &args.globals_set[..index];
         if earlier.iter().any(|other| other.name == setting.name) {
@@ -149,16 +165,25 @@ fn globals(args: &CompileArgs) -> Outcome<Globals> {
         }
     }
     let mut globals = Globals::new(&layout);
-    for setting in &args.globals_set {
-        let view = |words| View::new(&setting.ty, words);
-        let value = Dual {
-            value: view(&setting.value),
-            ddx: view(&setting.ddx),
-            ddy: view(&setting.ddy),
-        };
-        globals
-            .set_view(&setting.name, value)
-            .map_err(Failure::usage)?;
+    let mut set = |name: &str, ty: &Type, [value, ddx, ddy]: [&[u32]; 3]| {
+        let [value, ddx, ddy] = [value, ddx, ddy].map(|words| View::new(ty, words));
+        let given = globals.set_view(name, Dual { value, ddx, ddy });
+        given.map_err(Failure::usage)
+    };
+    for global in of_picture {
+        let words = global.in_the_middle();
+        set(global.name, &global.ty(), words.each_ref().map(|w| &w[..]))?;
+    }
+    for Setting {
+        name,
+        ty,
+        value,
+        ddx,
+        ddy,
+        ..
+    } in &args.globals_set
+    {
+        set(name, ty, [value, ddx, ddy])?;
     }
     Ok(globals)
 }

@@ -26,8 +26,8 @@ use std::cell::RefCell;
 pub enum Reply<'a> {
     /// All of it could be read: its entries in order.
     Complete(&'a [Entry<'a>]),
-    /// It may become right with further lines: a bracket or comment is open, or a body is still to come.
-    Incomplete,
+    /// It may become right with further lines: a bracket or comment is open, or a body is still to come. What is wrong if none comes.
+    Incomplete(Vec<Diagnostic>),
     /// No further line mends it.
     Wrong(Vec<Diagnostic>),
 }
@@ -82,7 +82,7 @@ pub fn parse_repl<'a>(
     let (entries, failures) = source.run(arena, grammar::entries());
     source.explain(&failures);
     if source.is_unfinished {
-        return Reply::Incomplete;
+        return Reply::Incomplete(source.finish());
     }
     match source.finish() {
         wrong if wrong.iter().any(Diagnostic::is_error) => Reply::Wrong(wrong),

@@ -102,7 +102,7 @@ pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
     results.into_iter().collect::<Outcome>()?;
     if job.interrupt.is_pressed() {
         crate::report::message("interrupted; nothing was written");
-        return Err(Failure::Reported);
+        return Err(Failure::Interrupted);
     }
     let mut drawn = drawn.into_inner().expect("no thread panics");
     drawn.stopped.sort_unstable();

@@ -5,6 +5,7 @@
 
 use super::surface::{Hit, Surface};
 use crate::outcome::{Failure, Outcome};
+use crate::picture;
 use crate::setup::Setup;
 use adumbra::{BatchGlobals, Globals, GlobalsLayout, Part, Program, Scalar, Type};
 use adumbra_image::Size;
@@ -42,14 +43,6 @@ enum By {
 /// The values of moving words at some pixels.
 pub type Planes = Vec<Vec<f32>>;
 
-/// The globals that each picture has: name, floats, whether they move.
-const OF_THE_PICTURE: [(&str, u8, bool); 4] = [
-    ("uv", 2, true),
-    ("pixel", 2, true),
-    ("resolution", 2, false),
-    ("time", 1, false),
-];
-
 impl Grid {
     /// Adds the globals of a picture to those that were set; what was set stays as it is. On a surface, they are also those of a hit.
     ///
@@ -73,13 +66,9 @@ impl Grid {
             }
             Ok(())
         };
-        for (name, floats, moves) in OF_THE_PICTURE {
-            let ty = match floats {
-                1 => Type::FLOAT,
-                n => Type::Vector(n),
-            };
-            if !is_set(name) {
-                add(name, ty, moves)?;
+        for global in picture::GLOBALS {
+            if !is_set(global.name) {
+                add(global.name, global.ty(), global.moves)?;
             }
         }
         for name in Hit::NAMES {
@@ -95,14 +84,9 @@ impl Grid {
             moving: Vec::new(),
             surface,
         };
-        grid.give("resolution", &set, |i| [sides[i], 0.0, 0.0]);
-        grid.give("time", &set, |_| [f64::from(time), 0.0, 0.0]);
-        let along = |i: usize, step: f64| match i {
-            0 => [0.0, step, 0.0],
-            _ => [0.0, 0.0, step],
-        };
-        grid.give("pixel", &set, |i| along(i, 1.0));
-        grid.give("uv", &set, |i| along(i, 1.0 / sides[i]));
+        for global in picture::GLOBALS {
+            grid.give(global.name, &set, |i| global.steps(i, sides, time));
+        }
         for member in set.layout().members() {
             grid.move_by_its_derivatives(member.name());
         }

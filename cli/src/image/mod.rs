@@ -16,13 +16,16 @@ mod watch;
 
 pub use args::ImageArgs;
 
+use crate::args::{CompileArgs, GlobalSet};
 use crate::checker::Interrupt;
 use crate::files;
 use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
+use crate::picture;
 use crate::report::{self, Format};
 use crate::run::instance;
 use crate::setup::Setup;
+use adumbra::Program;
 use adumbra_image::{Picture, Png, write_exr, write_png};
 use args::ViewName;
 use draw::{Drawn, Job, TILE, draw};
@@ -56,7 +59,10 @@ fn render(
     interrupt: &Interrupt,
     read: &mut Vec<PathBuf>,
 ) -> Outcome {
-    let mut setup = Setup::new(&args.compile)?;
+    let mut compile = args.compile.clone();
+    // A picture has its own at each pixel.
+    compile.globals.retain(|&set| set != GlobalSet::Picture);
+    let mut setup = Setup::new(&compile)?;
     let time = time(args)?;
     let grid = Grid::new(&mut setup, args.size, time, args.surface)?;
     let derivs = !matches!(args.view, ViewName::Value | ViewName::Lod);
@@ -67,7 +73,7 @@ fn render(
         derivs,
         is_evaluated: true,
         format: Format::Text,
-        compile: &args.compile,
+        compile: &compile,
     };
     let (program, sources) = load(&wanted, &setup)?;
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
@@ -85,6 +91,7 @@ fn render(
         );
     }
     report::to_stderr(&program.warnings_for(&shown.name), &sources, wanted.format);
+    tell_of_replaced(&compile, &program);
     let job = Job {
         setup: &setup,
         instance: &instance,
@@ -131,6 +138,25 @@ fn render(
             ));
             Err(Failure::Reported)
         }
+    }
+}
+
+/// Says which globals of the picture are what `-g` says instead.
+fn tell_of_replaced(args: &CompileArgs, program: &Program) {
+    let moving = picture::GLOBALS.iter().filter(|global| global.moves);
+    for global in moving.filter(|global| program.reads(global.name)) {
+        let mut settings = args.globals_set.iter();
+        let Some(setting) = settings.find(|setting| setting.name == global.name) else {
+            continue;
+        };
+        let name = global.name;
+        let effect = match setting.is_shadowless {
+            true => {
+                "is the same at all pixels: without `-g` it moves over the picture, with `:DDX:DDY` as these say"
+            }
+            false => "moves over the picture by these derivatives, from its upper left corner",
+        };
+        report::message(&format!("`{name}` is what `-g` says, and {effect}"));
     }
 }
 

@@ -42,6 +42,9 @@ pub fn watch(args: &ImageArgs, kind: FileKind, interrupt: &Interrupt) -> Outcome
             Ok(()) => report::message(&format!("wrote {}", args.out.display())),
             Err(Failure::Usage(why)) if !is_first => report::message(&why),
             Err(Failure::Reported) => {}
+            Err(Failure::Misused) if !is_first => {}
+            // That is how a watch ends.
+            Err(Failure::Interrupted) => return Ok(()),
             Err(other) => return Err(other),
         }
         is_first = false;

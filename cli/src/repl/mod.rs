@@ -75,8 +75,8 @@ pub fn repl(args: ReplArgs) -> Outcome {
         match outcome {
             Ok(Then::Quit) => break,
             Ok(Then::GoOn) => {}
-            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
-            Err(Failure::Reported) => failed = true,
+            Err(failure @ (Failure::Output(_) | Failure::Interrupted)) => return Err(failure),
+            Err(Failure::Reported | Failure::Misused) => failed = true,
             Err(Failure::Usage(message)) => {
                 report::message(&message);
                 failed = true;

@@ -5,6 +5,7 @@
 //! stay, so spans into the text stay right.
 
 use super::failed;
+use crate::blank::blanked;
 use crate::checker::{Checker, Interrupt};
 use crate::files;
 use crate::input;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 /// Whether an item wants further lines.
 pub fn is_unfinished(text: &str) -> bool {
-    !is_command(text) && matches!(entries(text), Entries::Unfinished)
+    !is_command(text) && matches!(entries(text), Entries::Unfinished(_))
 }
 
 /// Whether a line is a command of the REPL, not of the language.
@@ -397,38 +398,14 @@ impl Session {
     pub fn entries(&self, text: &str) -> Result<Vec<EntryKind>, Vec<Diagnostic>> {
         match entries(text) {
             Entries::Complete(entries) => Ok(entries),
-            Entries::Wrong(diagnostics) => Err(diagnostics),
-            Entries::Unfinished => {
-                let end = text.trim_end().len() as u32;
-                let span = adumbra::Span::new(FileId::MAIN, end, end);
-                let finding = Diagnostic::new(Code::SyntaxError, span, "the input ends too early")
-                    .here("a bracket, a comment or a body is still open, or something is missing behind this")
-                    .help("close it, or write the rest; outside of brackets an empty line ends an item, and a `:command` does so anywhere");
-                Err(vec![finding])
-            }
+            Entries::Wrong(diagnostics) | Entries::Unfinished(diagnostics) => Err(diagnostics),
         }
     }
-}
-
-/// The text with these bytes replaced by as many spaces, but for line feeds.
-fn blanked(text: &str, bytes: Range<usize>) -> String {
-    let blank = |byte: u8| if byte == b'\n' { '\n' } else { ' ' };
-    let mut out = String::with_capacity(text.len());
-    out.push_str(&text[..bytes.start]);
-    out.extend(text[bytes.clone()].bytes().map(blank));
-    out.push_str(&text[bytes.end..]);
-    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blanking_keeps_every_place() {
-        assert_eq!(blanked("aé\nb c", 1..5), "a  \n  c");
-        assert_eq!(blanked("aé\nb", 0..5).len(), 5);
-    }
 
     #[test]
     fn commands_are_never_unfinished() {

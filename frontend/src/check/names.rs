@@ -194,6 +194,9 @@ impl Names {
 /// The globals that the hit of a renderer commonly has, each a float3.
 pub const HIT: [&str; 6] = ["uvw", "position", "normal", "gnormal", "I", "tangent"];
 
+/// The globals that a picture of the command has.
+pub(super) const PICTURE: [&str; 4] = ["uv", "pixel", "resolution", "time"];
+
 /// The predeclared names of float vectors; a declaration of the user hides them.
 const PREDECLARED: [(&str, TypeId); 7] = [
     ("color", TypeId::FLOAT3),

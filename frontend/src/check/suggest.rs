@@ -9,7 +9,7 @@ use super::call::Arguments;
 use super::foreign::{
     ForeignGlobal, foreign_function, foreign_global, foreign_type, foreign_value,
 };
-use super::names::{HIT, Named, predeclared, predeclared_names};
+use super::names::{HIT, Named, PICTURE, predeclared, predeclared_names};
 use super::overload::is_shader;
 use super::tree::Expr;
 use super::types::{TypeId, TypeKind};
@@ -330,8 +330,9 @@ impl<'a> Checker<'a, '_> {
         let text = self.text(name.symbol).to_owned();
         let globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
         let is_of_hit = HIT.contains(&text.as_str());
+        let is_of_picture = PICTURE.contains(&text.as_str());
         let similar = self.closest(&text, globals.clone());
-        let help = match similar.filter(|_| !is_of_hit) {
+        let help = match similar.filter(|_| !is_of_hit && !is_of_picture) {
             Some(known) => format!("did you mean `{known}`?"),
             None => {
                 let there = match self.globals.is_empty() {
@@ -339,6 +340,10 @@ impl<'a> Checker<'a, '_> {
                     false => format!("there is {}", listed(globals)),
                 };
                 let mend = match is_of_hit {
+                    _ if is_of_picture => {
+                        "`--globals picture` declares it, and `image` has it at each pixel"
+                            .to_owned()
+                    }
                     true => {
                         "`--globals hit` declares it; for a picture, `--surface` does, with values"
                             .to_owned()

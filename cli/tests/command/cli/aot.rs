@@ -101,6 +101,6 @@ fn what_cannot_be_made_is_refused_by_name() {
         assert!(object.is_empty(), "{more:?}: no object without its header");
     }
     let unknown = aot(&["--shader", "rippel"]);
-    assert_eq!(unknown.code, 1, "{unknown:?}");
+    assert_eq!(unknown.code, 2, "{unknown:?}");
     assert!(unknown.stderr.contains("rippel"), "{unknown:?}");
 }

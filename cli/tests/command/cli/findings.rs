@@ -62,6 +62,7 @@ fn bad_usage_is_2_and_bad_input_1() {
         &["eval", "1", "-g", "x=1", "-g", "x=2"],
         &["eval", "1", "--globals", "hit", "-g", "position=1,2"],
         &["run", "no/such/file.adu"],
+        &["run", &two, "--shader", "c"],
         &["nonsense"],
     ] {
         let ran = adumbra(args.iter().copied());
@@ -73,7 +74,6 @@ fn bad_usage_is_2_and_bad_input_1() {
         &["eval", "nowhere"],
         &["eval", "1; 2"],
         &["run", &two],
-        &["run", &two, "--shader", "c"],
         &["run", &example("eval_practical.adu")],
     ] {
         let ran = adumbra(args.iter().copied());

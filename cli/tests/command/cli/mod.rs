@@ -7,6 +7,7 @@ mod files;
 mod findings;
 mod run;
 mod simd;
+mod usage;
 
 use crate::command::{Ran, adumbra, adumbra_with_input, project, scratch};
 use serde_json::{Value, json};

@@ -10,7 +10,7 @@ use bumpalo::Bump;
 fn reply(text: &str) -> String {
     let arena = Bump::new();
     match parse_repl(&arena, &mut Interner::new(), FileId::MAIN, text) {
-        Reply::Incomplete => "…".to_owned(),
+        Reply::Incomplete(_) => "…".to_owned(),
         Reply::Wrong(diagnostics) => {
             assert!(!diagnostics.is_empty(), "{text}");
             "!".to_owned()
