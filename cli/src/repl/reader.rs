@@ -15,6 +15,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Hinter, Validator};
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, StdinLock};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -81,6 +82,8 @@ enum Lines {
     Terminal {
         editor: Box<Editor<Assistant, DefaultHistory>>,
         history: Option<PathBuf>,
+        /// Lines that were pasted together, or recalled, and are still to be taken in.
+        pasted: VecDeque<String>,
     },
     /// Another program, or a file.
     Pipe(StdinLock<'static>),
@@ -104,6 +107,7 @@ impl Reader {
             lines: Lines::Terminal {
                 editor: Box::new(editor),
                 history,
+                pasted: VecDeque::new(),
             },
             next: None,
         })
@@ -121,7 +125,10 @@ impl Reader {
     pub fn next(&mut self) -> io::Result<Read1> {
         let lines = &mut self.lines;
         let read = item(&mut self.next, |is_first| match lines {
-            Lines::Terminal { editor, .. } => edited(editor, if is_first { "> " } else { ". " }),
+            Lines::Terminal { editor, pasted, .. } => {
+                let prompt = if is_first { "> " } else { ". " };
+                pasted_or_edited(pasted, || edited(editor, prompt))
+            }
             Lines::Pipe(stdin) => piped(stdin),
         })?;
         if let (Lines::Terminal { editor, .. }, Read1::Item(item)) = (&mut self.lines, &read) {
@@ -145,6 +152,7 @@ impl Reader {
         if let Lines::Terminal {
             mut editor,
             history: Some(path),
+            ..
         } = self.lines
         {
             if let Some(directory) = path.parent() {
@@ -201,7 +209,25 @@ fn item(
     }
 }
 
-/// A line that somebody types; of many lines, if it is an item of the history.
+/// The next of the lines that came together; of those that come now, the first.
+fn pasted_or_edited(
+    pasted: &mut VecDeque<String>,
+    edited: impl FnOnce() -> io::Result<Read1>,
+) -> io::Result<Read1> {
+    if let Some(line) = pasted.pop_front() {
+        return Ok(Read1::Item(line));
+    }
+    let read = edited()?;
+    let Read1::Item(text) = read else {
+        return Ok(read);
+    };
+    let mut lines = text.split_inclusive('\n').map(str::to_owned);
+    let first = lines.next().unwrap_or_default();
+    pasted.extend(lines);
+    Ok(Read1::Item(first))
+}
+
+/// What somebody types up to the end of a line; many lines, if they were pasted or are an item of the history.
 fn edited(editor: &mut Editor<Assistant, DefaultHistory>, prompt: &str) -> io::Result<Read1> {
     match editor.readline(prompt) {
         Ok(line) => Ok(Read1::Item(line + "\n")),
@@ -346,6 +372,29 @@ mod tests {
             (read.unwrap(), firsts),
             (item("u +\nu\n"), vec![true, false])
         );
+    }
+
+    #[test]
+    fn pasted_lines_are_items_of_their_own() {
+        let paste = "a = 1\nfloat f(float x)\n{\n\n  return x;\n}\nf(a)\n(a +\n";
+        let mut typed = [paste, "2)\n"].into_iter();
+        let (mut pasted, mut next) = (VecDeque::new(), None);
+        let mut items = Vec::new();
+        while items.last() != Some(&Read1::End) {
+            let line = |_| {
+                let edited = || Ok(typed.next().map_or(Read1::End, item));
+                pasted_or_edited(&mut pasted, edited)
+            };
+            items.push(super::item(&mut next, line).unwrap());
+        }
+        let function = "float f(float x)\n{\n\n  return x;\n}\n";
+        let expected = [
+            item("a = 1\n"),
+            item(function),
+            item("f(a)\n"),
+            item("(a +\n2)\n"),
+        ];
+        assert_eq!(items[..4], expected);
     }
 
     #[test]

@@ -8,3 +8,5 @@ mod hostile;
 mod image;
 mod language;
 mod repl;
+#[cfg(unix)]
+mod terminal;
