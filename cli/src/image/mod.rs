@@ -40,15 +40,23 @@ use view::Tone;
 /// # Errors
 /// If the file is at fault, the usage is, or a point was stopped.
 pub fn image(args: ImageArgs) -> Outcome {
+    let interrupt = Interrupt::default();
+    interrupt.listen().map_err(Failure::usage)?;
+    image_until(args, &interrupt)
+}
+
+/// The same where somebody else listens to Ctrl-C.
+///
+/// # Errors
+/// As for [`image`].
+pub fn image_until(args: ImageArgs, interrupt: &Interrupt) -> Outcome {
     let kind = FileKind::of(&args.out)?;
     let textures = args.textures.iter().map(|texture| &*texture.file);
     let read = textures.chain([&*args.file]);
     files::are_apart([&*args.out].into_iter(), read)?;
-    let interrupt = Interrupt::default();
-    interrupt.listen().map_err(Failure::usage)?;
     match args.watch {
-        true => watch::watch(&args, kind, &interrupt),
-        false => render(&args, kind, &interrupt, &mut Vec::new()),
+        true => watch::watch(&args, kind, interrupt),
+        false => render(&args, kind, interrupt, &mut Vec::new()),
     }
 }
 

@@ -2,12 +2,15 @@
 
 use super::session::{Compiled, Session};
 use super::{Then, failed, help, plot};
+use crate::args::{Cli, Command};
 use crate::emit::lanes_text;
+use crate::image;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::show;
 use adumbra::{Difference, HumanFloat, PASSES, central_differences};
 use adumbra_frontend::closest;
+use clap::Parser;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -43,6 +46,8 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
         "plot" => anstream::stdout().write_all(plot::text(session, rest, width)?.as_bytes())?,
         "bytecode" => print(&expression(session, name, rest)?.program().listing())?,
         "globals" => print(&globals_text(session))?,
+        "image" if rest.is_empty() => return Err(wants("image", "FILE -o OUT")),
+        "image" => draw(session, rest)?,
         "load" if rest.is_empty() => return Err(wants("load", "a file")),
         "load" => session.load(Path::new(rest))?,
         "reset" => session.reset()?,
@@ -50,6 +55,29 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
         _ => return Err(unknown(name)),
     }
     Ok(Then::GoOn)
+}
+
+/// What `adumbra image` does with these words. Ctrl-C ends it, and not the session.
+fn draw(session: &Session, words: &str) -> Outcome {
+    let words = shlex::split(words).ok_or_else(|| Failure::usage("a quote is open"))?;
+    let line = ["adumbra", "image"].map(str::to_owned).into_iter();
+    let parsed = Cli::try_parse_from(line.chain(words));
+    let cli = parsed.map_err(|error| Failure::usage(clap_message(&error)))?;
+    let Some(Command::Image(args)) = cli.command else {
+        return Err(wants("image", "FILE -o OUT"));
+    };
+    session.interrupt().clear();
+    match image::image_until(args, session.interrupt()) {
+        Err(Failure::Interrupted) => Err(Failure::Reported),
+        outcome => outcome,
+    }
+}
+
+/// What is wrong with the words, without the usage of the whole command.
+fn clap_message(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.strip_prefix("error: ").unwrap_or(first).to_owned()
 }
 
 /// Whether a line is a command that there is. `: u`, the rest of a `? :`, is none.

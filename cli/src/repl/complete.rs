@@ -30,6 +30,7 @@ pub fn complete(session: &Session, text: &str) -> Completion {
     let rest_start = text.len() - rest.len();
     let last_word = text.rfind(char::is_whitespace).map_or(0, |blank| blank + 1);
     match name {
+        "image" => files(text, last_word),
         "load" => {
             let file = rest.trim_start();
             files(text, text.len() - file.len())
@@ -315,5 +316,7 @@ mod tests {
         assert_eq!(offered(&session, ":load sr"), ["src/"]);
         assert_eq!(offered(&session, ":load src/li"), ["src/lib.rs"]);
         assert_eq!(offered(&session, ":load no/such/"), [""; 0]);
+        let texture = ":image s.adu -o o.png Cargo.tom";
+        assert_eq!(offered(&session, texture), ["Cargo.toml"]);
     }
 }

@@ -74,6 +74,11 @@ pub const COMMANDS: &[Page] = &[
         "bring a file's functions, structs and constants into scope",
     ),
     page(
+        "image",
+        ":image FILE -o OUT [--size WxH] …",
+        "draw a shader into a picture, as `adumbra image` with the same options",
+    ),
+    page(
         "reset",
         ":reset",
         "forget everything but how the session began",

@@ -10,11 +10,13 @@ use crate::checker::{Checker, Interrupt};
 use crate::files;
 use crate::input;
 use crate::outcome::{Failure, Outcome};
+use crate::report;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{
     Code, Compiler, Diagnostic, Dual, Entries, EntryKind, Evaluator, FileId, Findings, Given,
-    Globals, GlobalsLayout, Instance, LayoutError, Program, Sources, Type, View, entries, item_at,
+    Globals, GlobalsLayout, Instance, LayoutError, Program, Sources, Span, Type, View, entries,
+    item_at,
 };
 use adumbra_frontend::Interner;
 use adumbra_frontend::ast::{ItemKind, Name, TypeName};
@@ -39,6 +41,13 @@ pub fn is_command(text: &str) -> bool {
 struct Text {
     name: String,
     text: String,
+}
+
+/// A shader of a file, and the globals that it lacks.
+struct UnrunnableShader {
+    name: String,
+    place: Range<usize>,
+    globals: Vec<String>,
 }
 
 /// See the head of the file.
@@ -179,7 +188,8 @@ impl Session {
         &self.globals
     }
 
-    /// Brings a file into scope; a second time it replaces what it brought before.
+    /// Brings a file into scope; a second time it replaces what it brought before. Shaders that read globals which the session does not
+    /// have are left out, and that is said.
     ///
     /// # Errors
     /// If it cannot be read, which is bad usage, or is at fault, which was reported.
@@ -188,8 +198,64 @@ impl Session {
         let text = input::text(&name, bytes).map_err(|findings| failed(&findings))?;
         let before = self.texts.clone();
         self.texts.retain(|text| !files::are_one(&text.name, &name));
-        let added = self.add(name, text.clone(), &text);
-        added.inspect_err(|_| self.texts = before)
+        let shaders = self.shaders_without_globals(&name, &text);
+        let runnable = (shaders.iter()).fold(text.clone(), |text, shader| {
+            blanked(&text, shader.place.clone())
+        });
+        let added = self.add(name, runnable, &text);
+        added.inspect_err(|_| self.texts = before)?;
+        for shader in shaders {
+            let globals = shader.globals.join(", ");
+            report::message(&format!(
+                "the shader `{}` is left out: it reads {globals}, which a session does not have; `:image FILE -o OUT` draws it",
+                shader.name
+            ));
+        }
+        Ok(())
+    }
+
+    /// The shaders of a file that are all that is wrong with it, because they read globals that are not there.
+    fn shaders_without_globals(&self, name: &str, text: &str) -> Vec<UnrunnableShader> {
+        let Ok(sources) = self.sources(name, text) else {
+            return Vec::new();
+        };
+        let diagnostics = self.compiler(&self.globals).check(&sources);
+        let mut shaders: Vec<UnrunnableShader> = Vec::new();
+        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
+        for found in diagnostics.iter().filter(|found| found.is_error()) {
+            let is_around =
+                |place: Span| place.start <= found.span.start && found.span.end <= place.end;
+            let is_global = found.code == Code::UnknownGlobal && found.span.file == FileId::MAIN;
+            let shader = file.items.iter().find_map(|item| match item.kind {
+                ItemKind::Function(function) if function.is_shader() && is_around(item.span) => {
+                    Some((interner.name(function.name.symbol), item.span))
+                }
+                _ => None,
+            });
+            let (true, Some((name, place))) = (is_global, shader) else {
+                return Vec::new();
+            };
+            let global = format!(
+                "`{}`",
+                &text[found.span.start as usize..found.span.end as usize]
+            );
+            match shaders.iter_mut().find(|shader| shader.name == name) {
+                Some(shader) if shader.globals.contains(&global) => {}
+                Some(shader) => shader.globals.push(global),
+                None => shaders.push(UnrunnableShader {
+                    name: name.to_owned(),
+                    place: place.start as usize..place.end as usize,
+                    globals: vec![global],
+                }),
+            }
+        }
+        shaders
+    }
+
+    /// What Ctrl-C is told to.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
     /// A name for the next typed text.

@@ -473,3 +473,68 @@ fn suggestions_are_close_ones() {
         assert!(!stderr(far).contains("did you mean"), "{far}");
     }
 }
+
+const DRAWN: &str = "struct ring { float r; };
+float wave(ring a) { return sin(a.r); }
+shader rings(out float o) { ring a; a.r = length(global_value<uv>) + global_value<time>; o = wave(a) + global_value<time>; }
+shader plain(out float o) { o = 1; }";
+
+#[test]
+fn load_leaves_out_shaders_that_lack_globals() {
+    let file = scratch("loaded_shader.adu", DRAWN);
+    let ran = session(&format!(
+        ":load {file}\nring q = {{ 0 }}; wave(q)\nring r; r.r = 0"
+    ));
+    assert!(
+        ran.stderr
+            .contains("the shader `rings` is left out: it reads `uv`, `time`, which"),
+        "{ran:?}"
+    );
+    assert!(!ran.stderr.contains("E0205"), "{ran:?}");
+    let ran = session(&format!(":load {file}\nwave(ring(0))"));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "value  0.0\nddx    0.0\nddy    0.0\n")
+    );
+    // What else is wrong is said as ever, and nothing is taken in.
+    let wrong = scratch(
+        "loaded_wrong.adu",
+        format!("{DRAWN} float f() {{ return nowhere; }}"),
+    );
+    let ran = session(&format!(":load {wrong}\nwave(ring(0))"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    assert!(
+        ran.stderr.contains("E0201") && ran.stderr.contains("E0205"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn image_draws_from_a_session() {
+    let file = scratch("session_drawn.adu", DRAWN);
+    let out = scratch("session_drawn.png", "");
+    assert_eq!(
+        said(&format!(
+            ":image {file} -o {out} --shader rings --size 8x4\n"
+        )),
+        ""
+    );
+    let png = std::fs::read(&out).expect("it was written");
+    assert_eq!(png[16..24], [0, 0, 0, 8, 0, 0, 0, 4]);
+    for (words, expected) in [
+        ("", ":image wants FILE -o OUT behind it"),
+        ("x.adu", "-o"),
+        ("'x.adu", "a quote is open"),
+        ("x.adu -o x.png --size 0x1", "0x1"),
+        ("x.adu -o x.png --nonsense", "--nonsense"),
+    ] {
+        let ran = session(&format!(":image {words}\n1"));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (1, "value  1\n"),
+            "{words}"
+        );
+        assert!(ran.stderr.contains(expected), "{words}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("Usage:"), "{}", ran.stderr);
+    }
+}
