@@ -6,6 +6,7 @@ use crate::setting::Argument;
 use adumbra_image::Size;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 #[derive(Debug, Args)]
 pub struct ImageArgs {
@@ -44,9 +45,17 @@ pub struct ImageArgs {
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<Argument>,
 
-    /// The value of the global `time` (0 if not given)
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    pub time: Option<f32>,
+    /// The value of the global `time` (0 if not given); from A to short of B over the pictures of --frames
+    #[arg(long, value_name = "T|A..B", allow_hyphen_values = true)]
+    pub time: Option<Times>,
+
+    /// Draw so many pictures, OUT_0001.png and so on, while `time` goes from A towards B
+    #[arg(long, value_name = "N", value_parser = frames, allow_negative_numbers = true)]
+    pub frames: Option<u32>,
+
+    /// Evaluate N by N points of each pixel, evenly spaced, and show their mean
+    #[arg(long, value_name = "N", value_parser = samples, default_value = "1", allow_negative_numbers = true)]
+    pub samples: u32,
 
     /// Draw on a curved piece of surface: declares the globals of a hit, with what they are at each pixel
     #[arg(long)]
@@ -70,6 +79,62 @@ pub struct ImageArgs {
 
     #[command(flatten)]
     pub compile: CompileArgs,
+}
+
+/// What `time` is in a picture, or in several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Times {
+    At(f32),
+    /// From the first to short of the second, where the next round begins.
+    Over(f32, f32),
+}
+
+impl Times {
+    /// The time of a picture among so many.
+    pub fn of(self, frame: u32, frames: u32) -> f32 {
+        match self {
+            Times::At(time) => time,
+            Times::Over(from, to) => {
+                let part = f64::from(frame) / f64::from(frames);
+                (f64::from(from) + (f64::from(to) - f64::from(from)) * part) as f32
+            }
+        }
+    }
+}
+
+impl FromStr for Times {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Times, String> {
+        let number = |text: &str| {
+            let number: Option<f32> = text.trim().parse().ok();
+            number.ok_or_else(|| format!("`{text}` is not a number; a time is `0.5`, or `0..2`"))
+        };
+        Ok(match text.split_once("..") {
+            Some((from, to)) => Times::Over(number(from)?, number(to)?),
+            None => Times::At(number(text)?),
+        })
+    }
+}
+
+/// Most pictures of one run.
+pub const MAX_FRAMES: u32 = 10_000;
+
+fn frames(text: &str) -> Result<u32, String> {
+    let frames = text.parse().ok();
+    let frames = frames.filter(|frames| (1..=MAX_FRAMES).contains(frames));
+    frames.ok_or(format!("1 to {MAX_FRAMES} pictures can be drawn"))
+}
+
+/// Most points along a side of a pixel.
+pub const MAX_SAMPLES: u32 = 16;
+
+fn samples(text: &str) -> Result<u32, String> {
+    let samples = text.parse().ok();
+    let samples = samples.filter(|samples| (1..=MAX_SAMPLES).contains(samples));
+    samples.ok_or(format!(
+        "a pixel has 1 to {MAX_SAMPLES} points along its side"
+    ))
 }
 
 /// Most threads that a picture is drawn by.
@@ -101,4 +166,24 @@ pub enum ViewName {
     Lod,
     /// Where it is NaN or infinite, and where the first NaN comes from
     Nan,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_numbers_or_ranges() {
+        assert_eq!("-1.5".parse(), Ok(Times::At(-1.5)));
+        assert_eq!("-1..2.5".parse(), Ok(Times::Over(-1.0, 2.5)));
+        assert_eq!("0. .. .5".parse(), Ok(Times::Over(0.0, 0.5)));
+        for wrong in ["", "..", "1..", "..2", "a..b", "1..2..3"] {
+            assert!(wrong.parse::<Times>().is_err(), "{wrong}");
+        }
+        let over = Times::Over(1.0, 3.0);
+        assert_eq!(
+            [0, 1, 2, 3].map(|frame| over.of(frame, 4)),
+            [1.0, 1.5, 2.0, 2.5]
+        );
+    }
 }

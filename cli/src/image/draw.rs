@@ -30,6 +30,8 @@ pub struct Job<'a> {
     pub view: ViewName,
     pub textures: &'a Textures,
     pub interrupt: &'a Interrupt,
+    /// How many points a pixel has along each side.
+    pub samples: u32,
     /// How many threads; 0 for as many as suit the machine.
     pub threads: usize,
 }
@@ -82,7 +84,7 @@ pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
             }
             let corner = [index % across * tile, index / across * tile];
             let tile = Tile::new(size, corner, tile, in_quads);
-            let part = brush.draw(&tile);
+            let part = brush.mean(&tile);
             let mut drawn = drawn.lock().expect("no thread panics");
             for (&pixel, seen) in tile.pixels.iter().zip(part.pixels) {
                 if let Some(pixel) = pixel {
@@ -153,11 +155,38 @@ impl<'a> Brush<'a> {
         }
     }
 
-    /// Draws these pixels; what is seen of helpers counts for nothing.
-    fn draw(&mut self, tile: &Tile) -> Drawn {
+    /// Draws all points of these pixels: of each, the mean is seen. What they say is that of the first.
+    fn mean(&mut self, tile: &Tile) -> Drawn {
+        let side = self.job.samples;
+        let middle = |index: u32| (f64::from(index) + 0.5) / f64::from(side);
+        let place = |sample: u32| [middle(sample % side), middle(sample / side)];
+        let mut all = self.draw(tile, place(0));
+        if side == 1 {
+            return all;
+        }
+        let mut sums: Vec<[f64; 4]> = all.pixels.iter().map(|seen| seen.map(f64::from)).collect();
+        for sample in 1..side * side {
+            let drawn = self.draw(tile, place(sample));
+            for (sum, seen) in sums.iter_mut().zip(drawn.pixels) {
+                *sum = std::array::from_fn(|channel| sum[channel] + f64::from(seen[channel]));
+            }
+            all.stopped.extend(drawn.stopped);
+            all.faults.merge_sample(drawn.faults);
+        }
+        let count = f64::from(side * side);
+        all.pixels = (sums.into_iter())
+            .map(|sum| sum.map(|sum| (sum / count) as f32))
+            .collect();
+        all.stopped.sort_unstable();
+        all.stopped.dedup();
+        all
+    }
+
+    /// Draws a point of each of these pixels; what is seen of helpers counts for nothing.
+    fn draw(&mut self, tile: &Tile, point: [f64; 2]) -> Drawn {
         let job = self.job;
         let pixels = &tile.pixels;
-        let planes = job.grid.planes(&tile.places);
+        let planes = job.grid.planes(&tile.places, point);
         let mut host = TileHost::new(job.textures, job.interrupt, pixels);
         let mut words: Words = Default::default();
         let mut drawn = Drawn::default();
@@ -306,6 +335,7 @@ mod tests {
                 view: ViewName::Value,
                 textures: &textures,
                 interrupt: &interrupt,
+                samples: 1,
                 threads: 3,
             };
             let drawn = draw(&job, tile).expect("nobody interrupts");

@@ -46,6 +46,16 @@ impl FaultTally {
         self.more += other.more;
     }
 
+    /// Adds those of other points of the same pixels: of each fault, the point counts that has it in most.
+    pub fn merge_sample(&mut self, other: FaultTally) {
+        for (fault, met) in other.met {
+            let known = self.met.entry(fault).or_insert(met);
+            known.pixels = known.pixels.max(met.pixels);
+            known.first = known.first.min(met.first);
+        }
+        self.more += other.more;
+    }
+
     fn join(&mut self, fault: (FaultKind, Span), met: Met) {
         let known = self.met.entry(fault).or_insert(Met {
             pixels: 0,

@@ -43,6 +43,9 @@ enum By {
 /// The values of moving words at some pixels.
 pub type Planes = Vec<Vec<f32>>;
 
+/// The middle of a pixel.
+pub const MIDDLE: [f64; 2] = [0.5, 0.5];
+
 impl Grid {
     /// Adds the globals of a picture to those that were set; what was set stays as it is. On a surface, they are also those of a hit.
     ///
@@ -197,11 +200,21 @@ impl Grid {
         Ok(self)
     }
 
-    /// The moving words at pixels of these columns and rows, which may lie beyond the picture.
-    pub fn planes(&self, places: &[[usize; 2]]) -> Planes {
+    /// The same with the picture's own `time` as it is then.
+    pub fn at_time(mut self, time: f32) -> Grid {
+        if self.still.layout().member("time").is_some() {
+            let (word, _) = self.words("time", Part::Value);
+            self.still.words_mut()[word] = time.to_bits();
+        }
+        self
+    }
+
+    /// The moving words at a point of the pixels of these columns and rows, which may lie beyond the picture; the point is so far from the
+    /// pixel's upper left corner.
+    pub fn planes(&self, places: &[[usize; 2]], [right, down]: [f64; 2]) -> Planes {
         let mut planes: Planes = vec![Vec::with_capacity(places.len()); self.moving.len()];
-        for place in places {
-            let [x, y] = place.map(|i| i as f64 + 0.5);
+        for &[column, row] in places {
+            let [x, y] = [column as f64 + right, row as f64 + down];
             let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
             for (moving, plane) in self.moving.iter().zip(&mut planes) {
                 plane.push(match moving.by {

@@ -25,14 +25,15 @@ use crate::picture;
 use crate::report::{self, Format};
 use crate::run::instance;
 use crate::setup::Setup;
-use adumbra::Program;
+use adumbra::{Program, Sources};
 use adumbra_image::{Picture, Png, write_exr, write_png};
-use args::ViewName;
+use args::{Times, ViewName};
 use draw::{Drawn, Job, TILE, draw};
 use grid::Grid;
 use save::{FileKind, save};
+use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use textures::Textures;
 use view::Tone;
@@ -51,16 +52,46 @@ pub fn image(args: ImageArgs) -> Outcome {
 /// As for [`image`].
 pub fn image_until(args: ImageArgs, interrupt: &Interrupt) -> Outcome {
     let kind = FileKind::of(&args.out)?;
-    let textures = args.textures.iter().map(|texture| &*texture.file);
-    let read = textures.chain([&*args.file]);
-    files::are_apart([&*args.out].into_iter(), read)?;
+    check_options(&args)?;
+    for picture in pictures(&args) {
+        let textures = args.textures.iter().map(|texture| &*texture.file);
+        let read = textures.chain([&*args.file]);
+        files::are_apart([&*picture].into_iter(), read)?;
+    }
     match args.watch {
         true => watch::watch(&args, kind, interrupt),
         false => render(&args, kind, interrupt, &mut Vec::new()),
     }
 }
 
-/// Draws the picture once and writes it. Says in `read` which files it was made from, as far as it came.
+/// Options that mean nothing with, or without, others.
+fn check_options(args: &ImageArgs) -> Outcome {
+    let is_over = matches!(args.time, Some(Times::Over(..)));
+    let message = match args.frames {
+        None if is_over => "`--time A..B` is for several pictures: say how many by `--frames N`",
+        Some(_) if !is_over => "`--frames N` draws pictures over `--time A..B`",
+        Some(_) if args.watch => "`--watch` draws one picture, and `--frames` several",
+        _ if args.samples > 1 && matches!(args.view, ViewName::Lod | ViewName::Nan) => {
+            "the views `lod` and `nan` are of single points: there is no mean of `--samples`"
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::usage(message))
+}
+
+/// The files that are written: OUT, or with `--frames` OUT_0001 and so on.
+fn pictures(args: &ImageArgs) -> Vec<PathBuf> {
+    let Some(frames) = args.frames else {
+        return vec![args.out.clone()];
+    };
+    let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, ending) = (text(args.out.file_stem()), text(args.out.extension()));
+    let digits = frames.to_string().len().max(4);
+    let numbered = (1..=frames).map(|frame| format!("{stem}_{frame:0digits$}.{ending}"));
+    numbered.map(|name| args.out.with_file_name(name)).collect()
+}
+
+/// Draws the picture, or each of several, once and writes it. Says in `read` which files it was made from, as far as it came.
 fn render(
     args: &ImageArgs,
     kind: FileKind,
@@ -71,8 +102,9 @@ fn render(
     // A picture has its own at each pixel.
     compile.globals.retain(|&set| set != GlobalSet::Picture);
     let mut setup = Setup::new(&compile)?;
-    let time = time(args)?;
-    let grid = Grid::new(&mut setup, args.size, time, args.surface)?;
+    let times = times(args)?;
+    let first = times.of(0, args.frames.unwrap_or(1));
+    let grid = Grid::new(&mut setup, args.size, first, args.surface)?;
     let derivs = !matches!(args.view, ViewName::Value | ViewName::Lod);
     let wanted = Wanted {
         file: &args.file,
@@ -100,53 +132,76 @@ fn render(
     }
     report::to_stderr(&program.warnings_for(&shown.name), &sources, wanted.format);
     tell_of_replaced(&compile, &program);
-    let job = Job {
-        setup: &setup,
-        instance: &instance,
-        grid: &grid,
-        shown: &shown,
-        view: args.view,
-        textures: &textures,
-        interrupt,
-        threads: args.threads.map_or(0, usize::from),
-    };
+    let files = pictures(args);
+    let mut stopped = false;
+    for (frame, file) in (0..).zip(&files) {
+        let time = times.of(frame, files.len() as u32);
+        let grid = match times {
+            Times::At(_) => grid.clone(),
+            Times::Over(..) => grid.clone().at_time(time),
+        };
+        let job = Job {
+            setup: &setup,
+            instance: &instance,
+            grid: &grid,
+            shown: &shown,
+            view: args.view,
+            textures: &textures,
+            interrupt,
+            samples: args.samples,
+            threads: args.threads.map_or(0, usize::from),
+        };
+        stopped |= !one(args, kind, &job, &sources, file)?;
+    }
+    match stopped {
+        false => Ok(()),
+        true => Err(Failure::Reported),
+    }
+}
+
+/// Draws a picture and writes it: whether no pixel of it was stopped.
+fn one(
+    args: &ImageArgs,
+    kind: FileKind,
+    job: &Job<'_>,
+    sources: &Sources,
+    file: &Path,
+) -> Outcome<bool> {
+    let program = job.instance.program();
     let start = Instant::now();
-    let drawn = draw(&job, TILE);
-    setup.name_code(instance.program())?;
+    let drawn = draw(job, TILE);
+    job.setup.name_code(program)?;
     let drawn = drawn?;
     let seconds = start.elapsed().as_secs_f64();
 
-    let mut legend = write(args, kind, &job, &drawn)?;
+    let mut legend = write(args, kind, job, &drawn, file)?;
     if args.view == ViewName::Nan {
-        legend += &nan::first(&job, &sources, &drawn.pixels).unwrap_or_default();
+        legend += &nan::first(job, sources, &drawn.pixels).unwrap_or_default();
     }
-    let width = grid.size().width() as usize;
-    drawn.said.print(&program, width)?;
+    let width = job.grid.size().width() as usize;
+    drawn.said.print(program, width)?;
     io::stdout().write_all(legend.as_bytes())?;
-    drawn.faults.report(&sources, width);
+    drawn.faults.report(sources, width);
     if args.view == ViewName::Value {
         tell_of_nan(&drawn.pixels);
     }
     if args.compile.stats {
         let stats = drawn.stats.unwrap_or_else(|| program.stats());
         report::stats(&stats, Format::Text);
-        let points = drawn.pixels.len();
+        let points = drawn.pixels.len() * (args.samples * args.samples) as usize;
         let rate = points as f64 / seconds;
         let line = format!("drawing {points} points in {seconds:.3} s, {rate:.0} points/s\n");
         // There is nowhere to report a failure of standard error to.
         let _ = anstream::stderr().write_all(line.as_bytes());
     }
-    match drawn.stopped.as_slice() {
-        [] => Ok(()),
-        stopped => {
-            report::message(&format!(
-                "{} of {} pixels were stopped",
-                stopped.len(),
-                drawn.pixels.len()
-            ));
-            Err(Failure::Reported)
-        }
+    if !drawn.stopped.is_empty() {
+        report::message(&format!(
+            "{} of {} pixels were stopped",
+            drawn.stopped.len(),
+            drawn.pixels.len()
+        ));
     }
+    Ok(drawn.stopped.is_empty())
 }
 
 /// Says which globals of the picture are what `-g` says instead.
@@ -180,21 +235,24 @@ fn tell_of_nan(pixels: &[[f32; 4]]) {
     }
 }
 
-/// The time of `--time`; a global of that name has its own.
-fn time(args: &ImageArgs) -> Outcome<f32> {
-    let is_set = args
-        .compile
-        .globals_set
-        .iter()
-        .any(|set| set.name == "time");
-    match (args.time, is_set) {
-        (Some(_), true) => Err(Failure::usage("the global `time` is given twice")),
-        (time, _) => Ok(time.unwrap_or(0.0)),
+/// The times of `--time`; a global of that name has its own.
+fn times(args: &ImageArgs) -> Outcome<Times> {
+    match args.time {
+        Some(_) if args.compile.sets("time") => {
+            Err(Failure::usage("the global `time` is given twice"))
+        }
+        times => Ok(times.unwrap_or(Times::At(0.0))),
     }
 }
 
 /// Writes the file; gives the legend of what it shows.
-fn write(args: &ImageArgs, kind: FileKind, job: &Job<'_>, drawn: &Drawn) -> Outcome<String> {
+fn write(
+    args: &ImageArgs,
+    kind: FileKind,
+    job: &Job<'_>,
+    drawn: &Drawn,
+    path: &Path,
+) -> Outcome<String> {
     let size = job.grid.size();
     let channels = view::channels(job.view, job.shown);
     let tone = Tone {
@@ -212,11 +270,11 @@ fn write(args: &ImageArgs, kind: FileKind, job: &Job<'_>, drawn: &Drawn) -> Outc
                 has_alpha: colours.has_alpha,
                 is_srgb: colours.is_srgb,
             };
-            save(&args.out, |file| write_png(&png, file))?;
+            save(path, |file| write_png(&png, file))?;
         }
         FileKind::Exr => {
             let picture = Picture::of(size, channels, drawn.pixels.clone());
-            save(&args.out, |file| write_exr(&picture, file))?;
+            save(path, |file| write_exr(&picture, file))?;
         }
     }
     Ok(colours.legend)

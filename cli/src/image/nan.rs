@@ -1,6 +1,7 @@
 //! Where the first NaN of a picture comes from.
 
 use super::draw::Job;
+use super::grid::MIDDLE;
 use super::host::TileHost;
 use super::tile::Tile;
 use super::view::{BAD_DERIVATIVE, NAN};
@@ -12,7 +13,7 @@ pub fn first(job: &Job<'_>, sources: &Sources, pixels: &[[f32; 4]]) -> Option<St
     let pixel = first(NAN).or_else(|| first(BAD_DERIVATIVE))?;
     let in_quads = job.instance.program().quad().is_some();
     let (tile, at) = Tile::around(job.grid.size(), pixel, in_quads);
-    let planes = job.grid.planes(&tile.places);
+    let planes = job.grid.planes(&tile.places, MIDDLE);
     let globals = (0..tile.places.len()).map(|at| {
         let mut globals = job.grid.globals();
         job.grid.point(&planes, at, &mut globals);

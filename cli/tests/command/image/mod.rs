@@ -3,6 +3,7 @@
 mod errors;
 mod pixels;
 mod quads;
+mod several;
 mod textures;
 mod views;
 mod watch;
