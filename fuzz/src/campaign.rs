@@ -43,7 +43,7 @@ impl Default for Report {
             any: Mix::of(Kind::Any),
             gradients: Mix::of(Kind::Gradient),
             compared: Compared::default(),
-            targets: Default::default(),
+            targets: std::array::from_fn(|_| Seen::in_time()),
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use crate::feature::Kind;
 use crate::mix::Mix;
+use crate::oracle::bytecode::PATIENCE;
 use crate::oracle::gradients::Compared;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 /// What the inputs of one target came to.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub struct Seen {
     pub programs: Mix,
     /// How much of their derivatives was compared.
     pub compared: Compared,
+    /// How long a point of theirs may take, if clocks count: not in tests, whose machines may be busy.
+    pub patience: Option<Duration>,
 }
 
 impl Default for Seen {
@@ -26,11 +30,20 @@ impl Default for Seen {
             fates: BTreeMap::new(),
             programs: Mix::of(Kind::Gradient),
             compared: Compared::default(),
+            patience: None,
         }
     }
 }
 
 impl Seen {
+    /// The same for a campaign, in which a point that takes too long is a finding.
+    pub fn in_time() -> Seen {
+        Seen {
+            patience: Some(PATIENCE),
+            ..Seen::default()
+        }
+    }
+
     /// Counts something that became of an input.
     pub fn fate(&mut self, fate: &'static str) {
         self.fates(fate, 1);

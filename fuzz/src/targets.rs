@@ -166,9 +166,11 @@ const IR_TOKENS: &[&str] = &[
 fn bytecode(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
     const WAYS: usize = 16;
     let (kind, rest) = kind(bytes);
+    let patience = seen.patience;
+    let check = |file: &[u8]| bytes_oracle::check(file, patience);
     if kind == 0 {
         for file in [rest, &bytes_oracle::headed(rest)] {
-            seen.fate(bytes_oracle::check(file)?.name());
+            seen.fate(check(file)?.name());
         }
         return Ok(());
     }
@@ -176,7 +178,7 @@ fn bytecode(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
     let file = chain(rest)?.programs[kind - 1].to_bytecode();
     let mut choices = Choices::new(head);
     for _ in 0..WAYS {
-        let fate = bytes_oracle::check(&bytes_oracle::mutate(&file, &mut choices))?;
+        let fate = check(&bytes_oracle::mutate(&file, &mut choices))?;
         seen.fate(fate.name());
     }
     Ok(())

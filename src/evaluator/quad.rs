@@ -8,9 +8,9 @@ use super::parked::ParkedQuad;
 use super::reference::Reference;
 use super::{Engine, point_machine};
 use crate::program::{Instance, Program};
-use adumbra_ir::Direction;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, leaving};
 use adumbra_ir::quad::{Awaited, Corner, Lockstep, Quad, advance, with_host};
+use adumbra_ir::{Direction, Lanes};
 use adumbra_vm::{FloatMode, Outcome, Parked, PointMachine};
 
 /// One of the four.
@@ -28,8 +28,8 @@ pub(super) struct QuadMachine {
     helpers: [bool; 4],
     /// For a point that comes without.
     neighbours: Neighbours,
-    /// By scalar of the outputs: whether its derivatives are wanted.
-    differ: Box<[bool]>,
+    /// By scalar of the outputs: the derivatives that are wanted.
+    differ: Box<[Lanes]>,
     /// By point, value, ddx and ddy of each scalar of the outputs.
     outputs: [Box<[u32]>; 4],
     /// The point that the evaluator shows.
@@ -49,8 +49,7 @@ impl QuadMachine {
             Engine::Reference => Lane::Reference(Box::new(Reference::new(instance, limits))),
             _ => Lane::Point(Box::new(point_machine(program, limits, engine))),
         };
-        let lanes = program.bytecode().output_lanes();
-        let differ: Box<[bool]> = lanes.iter().map(|lanes| !lanes.is_none()).collect();
+        let differ: Box<[Lanes]> = program.bytecode().output_lanes().into();
         QuadMachine {
             rule,
             points: [(); 4].map(|()| lane()),
@@ -161,7 +160,7 @@ impl QuadMachine {
     /// Gives the outputs their derivatives.
     fn join_outputs(&mut self) {
         for scalar in 0..self.differ.len() {
-            if !self.differ[scalar] {
+            if self.differ[scalar].is_none() {
                 continue;
             }
             let values = Corner::ALL.map(|corner| {
@@ -169,7 +168,8 @@ impl QuadMachine {
                 let value = f32::from_bits(self.outputs[at][3 * scalar]);
                 (self.outcomes[at] == Outcome::Finished).then_some(value)
             });
-            for direction in Direction::BOTH {
+            let wanted = |direction: &Direction| self.differ[scalar].has(*direction);
+            for direction in Direction::BOTH.into_iter().filter(wanted) {
                 self.rule.give(direction, values, |corner, difference| {
                     let outputs = &mut self.outputs[corner as usize];
                     outputs[3 * scalar + 1 + direction as usize] = leaving(difference).to_bits();

@@ -102,7 +102,7 @@ fn changed_bytecode_reaches_both_sides_of_validation() {
     for seed in 0..500 {
         let bytes = bytes_of_seed(seed, 32);
         let changed = bytecode::mutate(&file, &mut Choices::new(&bytes));
-        match bytecode::check(&changed).expect("what is accepted stays the same") {
+        match bytecode::check(&changed, None).expect("what is accepted stays the same") {
             bytecode::Fate::Refused => refused += 1,
             bytecode::Fate::Run => run += 1,
         }

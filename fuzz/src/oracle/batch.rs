@@ -175,6 +175,15 @@ impl Batch {
         }
     }
 
+    /// These points, in chunks of at most so many.
+    pub(super) fn of(points: Vec<Point>, width: u64) -> Batch {
+        Batch {
+            width,
+            points,
+            uniform: Vec::new(),
+        }
+    }
+
     pub(super) fn setup(&self, engine: BatchEngine) -> BatchSetup {
         let width = match engine.tier {
             // Machines change places between chunks, so there have to be some.
@@ -307,7 +316,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
 }
 
 /// What a program shows at points that run in chunks.
-fn observe_together(
+pub(super) fn observe_together(
     program: &Arc<adumbra::Program>,
     setup: &BatchSetup,
     points: &[Point],

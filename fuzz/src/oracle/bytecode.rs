@@ -1,14 +1,25 @@
-//! Any bytes as a bytecode file: they are refused, or they are a program that ends, by machine code as by the interpreter.
+//! Any bytes as a bytecode file: they are refused, or they are a program that ends in time and gives the same by every engine, whatever ran before.
 
-use super::chain::{compiler, observe};
+use super::batch::{self, At, Batch, batch_engines};
+use super::chain::{compiler, observe, observe_within};
 use super::modes::MODES;
-use super::observed::Extent;
+use super::observed::{Extent, Observed};
+use super::quads::{self, QuadMix};
+use super::reference::limits;
 use crate::choices::Choices;
 use crate::generate::{Point, point};
-use adumbra::{Engine, Program, Sources, Tier};
+use adumbra::{Engine, Program, Sources};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Bytes of a file before its payload: magic, version, checksum.
 const HEADER: usize = 16;
+
+/// Points that a program is run on: a quad.
+const POINTS: usize = 4;
+
+/// How long a campaign lets one point take. Its steps are few, so that is a thousand times what it should take even where nothing is optimised.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What became of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,34 +40,103 @@ impl Fate {
     }
 }
 
-/// Reads, lists, runs and writes bytes.
+/// Reads, lists, runs and writes bytes. Each point is run alone by an evaluator of its own, which may not take longer than `patience` if there is any; then all of them
+/// by one evaluator, forwards and backwards, and by each other engine.
 ///
 /// # Errors
-/// If a program that was accepted is not the same when written and read again, or shows something else by machine code.
-pub fn check(bytes: &[u8]) -> Result<Fate, String> {
+/// If a program that was accepted is not the same when written and read again, takes too long, or shows something else by another engine or after other points.
+pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<Fate, String> {
     let Ok(program) = Program::from_bytecode(bytes) else {
         return Ok(Fate::Refused);
     };
-    let types: Vec<_> = program
-        .globals()
-        .members()
-        .iter()
-        .map(|m| m.ty().clone())
+    let members = program.globals().members().iter();
+    let types: Vec<_> = members.map(|m| m.ty().clone()).collect();
+    let points: Vec<Point> = (0..POINTS as u64)
+        .map(|number| point(&types, 1, number, true))
         .collect();
-    let point: Point = point(&types, 1, 0, true);
-    let shown = observe(&program, Engine::Point, &point)?;
-    if Tier::Native.is_available() {
-        let native = observe(&program, Engine::Native, &point)?;
-        if let Some(difference) = shown.difference(&native, Extent::All) {
-            return Err(format!("point and native code: {difference}"));
+    let mut alone = Vec::with_capacity(POINTS);
+    for point in &points {
+        let begun = Instant::now();
+        alone.push(observe(&program, Engine::Point, point)?);
+        let taken = begun.elapsed();
+        if patience.is_some_and(|patience| taken > patience) {
+            let steps = limits().steps;
+            return Err(format!("a point of at most {steps} steps took {taken:?}"));
         }
     }
+    after_others(&program, &points, &alone)?;
+    together(&program, points, &alone, lot(bytes))?;
     let again = Program::from_bytecode(&program.to_bytecode())
         .map_err(|d| format!("accepted, and refused when written again: {}", d.message))?;
     match again.listing() == program.listing() {
         true => Ok(Fate::Run),
         false => Err("written and read again it is another program".to_owned()),
     }
+}
+
+/// A number to draw by: the file's checksum.
+fn lot(bytes: &[u8]) -> u64 {
+    (bytes[8..HEADER].iter()).fold(0, |lot, &byte| lot << 8 | u64::from(byte))
+}
+
+/// Where what was shown differs, by whom it was.
+fn compare(wanted: &[Observed], found: &[Observed], whose: &str) -> Result<(), String> {
+    for (point, (wanted, found)) in wanted.iter().zip(found).enumerate() {
+        if let Some(difference) = wanted.difference(found, Extent::All) {
+            return Err(format!(
+                "point {point} in a fresh evaluator and {whose}: {difference}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Runs points in one evaluator, each after the others.
+fn after_others(
+    program: &Arc<Program>,
+    points: &[Point],
+    alone: &[Observed],
+) -> Result<(), String> {
+    // The others run single points by one of these.
+    let engines = [Engine::Point, Engine::Native];
+    for engine in Engine::available().filter(|engine| engines.contains(engine)) {
+        let there_and_back: Vec<Point> =
+            points.iter().chain(points.iter().rev()).cloned().collect();
+        let found = observe_within(limits(), program, engine, &there_and_back)?;
+        let (there, back) = found.split_at(points.len());
+        compare(alone, there, &format!("after others by {engine:?}"))?;
+        let back: Vec<Observed> = back.iter().rev().cloned().collect();
+        compare(alone, &back, &format!("after all others by {engine:?}"))?;
+    }
+    Ok(())
+}
+
+/// Runs points in chunks, those of a program with quads as one.
+fn together(
+    program: &Arc<Program>,
+    points: Vec<Point>,
+    alone: &[Observed],
+    mut lot: u64,
+) -> Result<(), String> {
+    let batch = Batch::of(points, POINTS as u64);
+    let points = &batch.points;
+    let all = [false; POINTS];
+    let wanted = match program.quad() {
+        None => alone.to_vec(),
+        Some(_) => quads::observe_alone(program, Engine::Point, points, &all)?,
+    };
+    for engine in batch_engines(At::OneEngine, &mut lot)? {
+        let setup = batch.setup(engine);
+        let found = match program.quad() {
+            None => batch::observe_together(program, &setup, points, 0)?,
+            Some(_) => {
+                let mut mix = QuadMix::default();
+                quads::observe_together(program, &setup, points, &all, 0, &mut mix)?
+            }
+        };
+        compare(&wanted, &found, &format!("in a batch by {engine}"))?;
+    }
+    Ok(())
 }
 
 /// A file with a few bytes changed, removed, doubled or exchanged, and the checksum made right again: what validation alone must catch.

@@ -193,7 +193,7 @@ impl Host for OfOne {
 
 /// What each point shows by an engine that evaluates one quad at a time. All others are helpers of each in turn, so that it is known who
 /// asks. Points that are helpers ask nothing.
-fn observe_alone(
+pub(super) fn observe_alone(
     program: &Arc<adumbra::Program>,
     engine: Engine,
     points: &[Point],
@@ -220,7 +220,7 @@ fn observe_alone(
 }
 
 /// What a program shows at points that run in chunks.
-fn observe_together(
+pub(super) fn observe_together(
     program: &Arc<adumbra::Program>,
     setup: &BatchSetup,
     points: &[Point],

@@ -20,7 +20,7 @@ static SEEN: Mutex<Option<(Instant, Seen)>> = Mutex::new(None);
 pub fn run(name: &str, bytes: &[u8]) {
     let target = Target::of_name(name).expect("a target of that name");
     let mut state = SEEN.lock().expect("libFuzzer runs one input at a time");
-    let (printed, seen) = state.get_or_insert_with(|| (Instant::now(), Seen::default()));
+    let (printed, seen) = state.get_or_insert_with(|| (Instant::now(), Seen::in_time()));
     target.must_hold(bytes, seen);
     if printed.elapsed() >= EVERY {
         eprintln!("mix of {name}: {seen}");

@@ -89,7 +89,7 @@ impl Bytecode {
         };
         let mut out = Bytecode::empty();
         let read = program(&mut reader, &mut out).and_then(|()| match reader.bytes {
-            [] => super::validate::validate(&out),
+            [] => super::validate(&out).and_then(|()| super::check_flow(&out)),
             _ => Err("there are bytes behind its end".to_owned()),
         });
         match read {

@@ -6,6 +6,7 @@
 
 mod encoding;
 mod file;
+mod flow;
 pub mod instruction;
 mod listing;
 mod validate;
@@ -13,6 +14,7 @@ mod validate;
 pub use file::{MAGIC, VERSION};
 pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, WORDS, width};
 
+pub(crate) use flow::check as check_flow;
 pub(crate) use validate::validate;
 
 use adumbra_ir::heap_of;

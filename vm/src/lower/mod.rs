@@ -17,7 +17,8 @@ mod registers;
 mod walk;
 
 use crate::bytecode::{
-    Array, Bytecode, Function, Interface, MAX_SAVED_SCALARS, MAX_SLOTS, Slot, validate, width,
+    Array, Bytecode, Function, Interface, MAX_SAVED_SCALARS, MAX_SLOTS, Slot, check_flow, validate,
+    width,
 };
 use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
@@ -118,6 +119,8 @@ fn lower_with<'m>(
     out.entry = lowering.frames[module.entry.index()].number;
     // Running relies on it, whatever module was given.
     assert_eq!(validate(&out), Ok(()), "the module is not valid\n{out}");
+    // What is asked of files holds of all that is lowered, by the way it is lowered.
+    debug_assert_eq!(check_flow(&out), Ok(()), "lowering is wrong\n{out}");
     Ok(out)
 }
 

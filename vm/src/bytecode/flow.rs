@@ -1,0 +1,102 @@
+//! What words hold where they are read: a check of programs from files, beyond what keeps memory safe.
+//!
+//! Afterwards what a program gives depends on its operands alone, whichever engine runs it and whatever it ran before. No word is read before it was written, since the
+//! point before may have left anything there; bits of a float are no integer, since the payload of a NaN is an engine's own; a boolean is 0 or 1; and integers forge no
+//! closure. Lowering makes no other program, so this is asked of files alone, and of all that is lowered where assertions are on.
+//!
+//! The analysis is forward and monotone: of each word a set of what it may hold, joined where ways meet, functions walked with what all their callers leave. Loops have
+//! one head and calls restore what they save ([`structure`]), so one walk of a loop is nearly always enough. Words that no instruction tells apart are one *atom*.
+
+mod atoms;
+mod structure;
+#[cfg(test)]
+mod tests;
+mod transfer;
+mod walk;
+
+use super::Bytecode;
+use adumbra_ir::types::Scalar;
+use adumbra_ops::row::Kind;
+use atoms::Atoms;
+
+/// Bytes of states that checking a program may copy or join: a second or two of a processor. Programs that people write take a thousandth.
+const MAX_WORK: u64 = 1 << 33;
+/// Bytes of states that it may hold at once.
+const MAX_HELD: u64 = 1 << 28;
+
+/// What a word may hold, a bit each. A word with no bit is zero, which every type has.
+pub(super) type Held = u8;
+
+pub(super) const BOOL: Held = 1 << 0;
+pub(super) const INT: Held = 1 << 1;
+pub(super) const FLOAT: Held = 1 << 2;
+pub(super) const CLOSURE: Held = 1 << 3;
+/// What was there before; of an atom those words alone whose slots leave this remainder by three, as the holes in arrays of values with ddy alone do.
+pub(super) const STALE: [Held; 3] = [1 << 4, 1 << 5, 1 << 6];
+pub(super) const ALL_STALE: Held = STALE[0] | STALE[1] | STALE[2];
+
+/// What a value of a type holds.
+pub(super) fn held_by(scalar: Scalar) -> Held {
+    match scalar {
+        Scalar::F32 => FLOAT,
+        Scalar::Bool => BOOL,
+        Scalar::I32 | Scalar::U32 | Scalar::Resource => INT,
+        Scalar::Closure => CLOSURE,
+    }
+}
+
+/// What may be read as a value of a type.
+pub(super) fn allowed(scalar: Scalar) -> Held {
+    match scalar {
+        Scalar::F32 => FLOAT | INT | BOOL,
+        Scalar::Bool => BOOL,
+        Scalar::I32 | Scalar::U32 | Scalar::Resource => INT | BOOL,
+        Scalar::Closure => CLOSURE,
+    }
+}
+
+/// What may be an operand of that kind.
+pub(super) fn allowed_as(kind: Kind) -> Held {
+    match kind {
+        Kind::Float => allowed(Scalar::F32),
+        Kind::Bool => allowed(Scalar::Bool),
+        Kind::I32 | Kind::U32 | Kind::Int | Kind::Word => allowed(Scalar::I32),
+    }
+}
+
+/// Checks a valid program. See the head of the file.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn check(program: &Bytecode) -> Result<(), String> {
+    let loops = structure::check(program)?;
+    walk::check(program, &Atoms::new(program), &loops)
+}
+
+/// What was copied, joined and kept so far.
+#[derive(Default)]
+pub(super) struct Budget {
+    work: u64,
+    held: u64,
+}
+
+impl Budget {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), String> {
+        self.work += bytes as u64;
+        match self.work > MAX_WORK || self.held > MAX_HELD {
+            true => Err("it is too large to be checked".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// A copy that is kept until it is given back.
+    pub(super) fn keep(&mut self, state: &[Held]) -> Result<Vec<Held>, String> {
+        self.held += state.len() as u64;
+        self.spend(state.len())?;
+        Ok(state.to_vec())
+    }
+
+    pub(super) fn give_back(&mut self, state: &[Held]) {
+        self.held -= state.len() as u64;
+    }
+}
