@@ -2,8 +2,9 @@
 //! It fills its own struct of globals, answers texture requests with the mip level that fits, and walks closures.
 
 use adumbra::{
-    Closure, ClosureView, Compiler, Dual, Evaluator, GlobalsLayout, Host, Instance, SampleRequest,
-    Sampled, ShaderGlobals, Sources,
+    Compiler, Dual, Evaluator, GlobalsLayout, Host, Instance, SampleRequest, Sampled,
+    ShaderGlobals, Sources,
+    closure::{Closure, ClosureView},
 };
 
 const SHADER: &str = "

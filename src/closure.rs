@@ -3,9 +3,13 @@
 //! A loop can make a tree as deep as its limit, and a sum of a closure with itself makes a tree whose leaves outnumber the memory of any
 //! machine. So nothing here recurses, and printing stops at [`MAX_SHOWN_NODES`].
 
+pub use adumbra_ir::module::ClosureShape;
+pub use leaves::{ArgumentSlot, ClosureKind, ClosureReader, WeightedLeaf};
+pub use registry::{ClosureRegistry, RegistryError};
+
 use crate::value::{HostValue, HumanFloat, JsonFloat, View};
 use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
-use adumbra_ir::module::{ClosureId, ClosureShape};
+use adumbra_ir::module::ClosureId;
 use adumbra_ir::{Scalar, Type};
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -19,7 +23,7 @@ pub const MAX_SHOWN_NODES: usize = 1 << 16;
 /// A closure that an evaluation gave back, valid until the next evaluation.
 ///
 /// ```
-/// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
 /// let text = "shader s(out closure c) { c = 0.5 * make_closure<Lambert>(float3(0, 1, 0)); }";
 /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
@@ -91,7 +95,7 @@ impl<'a> ClosureLeaf<'a> {
     }
 
     /// An argument by its position, as a Rust value; `None` if there are not so many, or it is of another type. Of leaves that a
-    /// [`ClosureReader`](crate::ClosureReader) gives, arguments are read by name.
+    /// [`ClosureReader`](crate::closure::ClosureReader) gives, arguments are read by name.
     pub fn get<T: HostValue>(&self, position: usize) -> Option<T> {
         self.args().nth(position)?.get()
     }
@@ -99,7 +103,7 @@ impl<'a> ClosureLeaf<'a> {
     /// The tree behind one of [`ClosureLeaf::args`] that is a closure; `None` for other arguments.
     ///
     /// ```
-    /// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
     /// let text = "shader s(out closure c) { c = make_closure<coat>(0.5, make_closure<Lambert>()); }";
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
@@ -185,7 +189,7 @@ impl<'a> ClosureView<'a> {
     /// the empty closure. It is also the word of an output or argument of type closure.
     ///
     /// ```
-    /// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
     /// let text = "shader s(out closure c) { closure half = 0.5 * make_closure<glow>(); c = half + half; }";
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));

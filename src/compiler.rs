@@ -219,11 +219,11 @@ impl Compiler {
         Ok(self.program(sources, Main::Expression)?.0)
     }
 
-    /// Makes a program of something typed into a session: entry number `index` of the first text, as [`entries`](crate::entries) counts them.
+    /// Makes a program of something typed into a session: entry number `index` of the first text, as [`entries`](crate::session::entries) counts them.
     /// Beside the program comes what each of its outputs means to the session.
     ///
     /// ```
-    /// use adumbra::{Compiler, Given, GlobalsLayout, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, session::Given};
     /// let compiler = Compiler::new(GlobalsLayout::new());
     /// let sources = Sources::new("<input>", "w = sqrt(2.0); w * w");
     /// let (_, given) = compiler.compile_entry(&sources, 0)?;
@@ -269,7 +269,7 @@ impl Compiler {
     /// What of each value of a shader can trace back to a global, before anything is asked of it.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Lanes, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, derivatives::Lanes};
     /// let text = "shader s(out float o) { float x = global_value<uvw>.x; float two = 2.0; o = two * x; }";
     /// let reports = Compiler::new(GlobalsLayout::hit()).lineage(&Sources::new("s.adu", text))?;
     /// let o = reports[0].values.iter().find(|value| value.name == "o").unwrap();
@@ -316,7 +316,7 @@ impl Compiler {
     }
 
     /// The intermediate representation of an expression as a pass left it the last time that it ran, as text; `None` if it did not run.
-    /// [`PASSES`](crate::PASSES) has their names.
+    /// [`PASSES`](crate::inspect::PASSES) has their names.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};

@@ -28,7 +28,7 @@ pub struct Difference {
 /// the host let one wait.
 ///
 /// ```
-/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, central_differences};
+/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, derivatives::central_differences};
 /// let compiler = Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT)?);
 /// let program = compiler.compile_expression(&Sources::new("<expression>", "x * x"))?;
 /// let mut globals = Globals::new(program.globals());

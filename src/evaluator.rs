@@ -1,7 +1,9 @@
 //! Evaluation of points, by whichever engine.
 
-use crate::Tier;
+pub use crate::floats::in_standard_mode;
+
 use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
+use crate::batch::Tier;
 use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::globals::{PointGlobals, words_of};
@@ -41,12 +43,12 @@ pub enum Engine {
     /// Interprets bytecode, one point at a time.
     #[default]
     Point,
-    /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::BatchEvaluator) gives it. The single points of an
+    /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::batch::BatchEvaluator) gives it. The single points of an
     /// [`Evaluator`] run alone, as by `Point`.
     Batch,
-    /// Machine code, in batches by [`Tier::Native`](crate::Tier::Native): it computes what lies between calls, arrays and what the host is asked.
+    /// Machine code, in batches by [`Tier::Native`](crate::batch::Tier::Native): it computes what lies between calls, arrays and what the host is asked.
     Native,
-    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`](crate::Tier::Auto) for batches.
+    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`](crate::batch::Tier::Auto) for batches.
     Auto,
 }
 
@@ -251,7 +253,7 @@ impl Evaluator {
     /// other: [`show`](Evaluator::show).
     ///
     /// ```
-    /// use adumbra::*;
+    /// use adumbra::{Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, derivatives::{Corner, Quad}};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
     /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
@@ -343,7 +345,7 @@ impl Evaluator {
     /// parked points; a quad takes its machines with it, and always allocates.
     ///
     /// ```
-    /// use adumbra::*;
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Outcome, SampleRequest, Sampled, Sources, Type};
     /// /// A host whose textures are still on disk.
     /// struct Disk;
     /// impl Host for Disk {
@@ -536,7 +538,7 @@ impl Evaluator {
 /// A fault as a finding, to be rendered like any other.
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, fault_finding, render};
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, diagnostics::fault_finding, render};
 /// let sources = Sources::new("divide.adu", "shader divide(int n, out int o) { o = 1 / n; }");
 /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));

@@ -10,7 +10,7 @@ use adumbra_vm::FloatMode;
 /// down.
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, in_standard_mode};
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, evaluator::in_standard_mode};
 /// let sources = Sources::new("pole.adu", "shader pole(float x, out float o) { o = 1 / x; }");
 /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));

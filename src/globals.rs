@@ -28,7 +28,7 @@ pub(crate) use host_struct::{columns, words_of};
 /// let lane_b = layout.member("lane_b").unwrap();
 /// assert_eq!((lane_b.value_offset(), lane_b.ddx_offset(), lane_b.ddy_offset()), (12, 16, 20));
 /// assert_eq!(layout.size(), 24);
-/// # Ok::<(), adumbra::LayoutError>(())
+/// # Ok::<(), adumbra::globals::LayoutError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct GlobalsLayout {
@@ -235,7 +235,7 @@ impl GlobalsLayout {
     ///     globals.write(uvw, Dual { value: [x as f32, 0.0, 0.0], ddx: [1.0, 0.0, 0.0], ddy: [0.0; 3] });
     ///     assert_eq!(globals.read(uvw).value[0], x as f32);
     /// }
-    /// # Ok::<(), adumbra::AccessError>(())
+    /// # Ok::<(), adumbra::access::AccessError>(())
     /// ```
     ///
     /// # Errors
@@ -257,7 +257,7 @@ impl GlobalsLayout {
 /// let mut globals = Globals::new(&GlobalsLayout::hit());
 /// globals.set("position", [1.0, 2.0, 3.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0])?;
 /// assert_eq!(globals.get::<[f32; 3]>("position")?.ddy, [0.0, 0.1, 0.0]);
-/// # Ok::<(), adumbra::AccessError>(())
+/// # Ok::<(), adumbra::access::AccessError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Globals {

@@ -19,7 +19,7 @@ pub const MAX_INCLUDE_DEPTH: usize = 64;
 /// Where included texts come from.
 ///
 /// ```
-/// use adumbra::{Compiler, GlobalsLayout, Loader, Sources};
+/// use adumbra::{Compiler, GlobalsLayout, Sources, sources::Loader};
 ///
 /// /// Texts of an asset library.
 /// struct Library;

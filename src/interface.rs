@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 /// What a host may set and read of a program as programs see it: inputs with types, defaults and metadata, outputs, textures.
 ///
 /// ```
-/// use adumbra::{Compiler, GlobalsLayout, JsonInterface, Sources};
+/// use adumbra::{Compiler, GlobalsLayout, Sources, program::JsonInterface};
 /// let text = "texture2d wood; shader s(float gain = 0.5 <<< max = 2 >>>, out color c) { c = gain * texture2d_sample<wood>(0.5, 0.5); }";
 /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
 /// let json = serde_json::to_value(JsonInterface::new(&program))?;

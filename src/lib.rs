@@ -5,7 +5,7 @@
 //! derivative, the derivatives of whatever procedural mathematics led there.
 //!
 //! ```
-//! use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, SampleRequest, Sampled, Sources, Host};
+//! use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Options, SampleRequest, Sampled, Sources};
 //!
 //! // 1. What the host knows about a point.
 //! let layout = GlobalsLayout::hit();
@@ -42,85 +42,59 @@
 //!
 //! The way of the data is [`Sources`] → [`Compiler`] → [`Program`] → [`Instance`] → [`Evaluator`]. Nothing here is global: programs are
 //! immutable and shared, evaluators own their memory. Errors are data ([`Findings`]); [`render`] turns them into text.
+//!
+//! What most hosts need is here; the rest is in modules by subject: [`batch`] for many points at once, [`closure`] for reflections, [`group`] for shaders wired to one
+//! another, [`host`] for textures, limits and faults, [`inspect`] for what a compiler knows of a shader.
 
-mod access;
+pub mod access;
 mod arenas;
 pub mod assembly;
-mod batch;
+pub mod batch;
 #[cfg(doctest)]
 mod book;
-mod closure;
+pub mod closure;
 mod compiler;
+pub mod derivatives;
+pub mod diagnostics;
 mod differences;
 mod dual;
-mod entry;
-mod evaluator;
+pub mod evaluator;
 mod floats;
-mod globals;
-mod group;
+pub mod globals;
+pub mod group;
+pub mod host;
 mod includes;
+pub mod inspect;
 mod interface;
-mod object;
+pub mod object;
 mod origins;
-mod program;
+pub mod program;
 pub mod render;
+pub mod session;
 mod simd;
-mod sources;
+pub mod sources;
 mod stats;
 mod tier;
-mod value;
+pub mod value;
 
-pub use access::{
-    AccessError, ClosureSlot, GlobalSlot, InputSlot, OfGlobals, OfInputs, OfOutputs, OutputSlot,
-    Slot,
-};
-pub use adumbra_aot::{ObjectShader, Platform, Target, TooLong, tell_debuggers};
 pub use adumbra_derive::ShaderGlobals;
-pub use adumbra_frontend::limits::MAX_SOURCE;
-pub use adumbra_ir::eval::Origin;
-pub use adumbra_ir::host::{
-    DEFAULT_STEPS, Fault, FaultKind, Faults, Host, Limits, SampleRequest, Sampled,
-};
-pub use adumbra_ir::message::Message;
-pub use adumbra_ir::metadata::{Metadata, MetadataValue};
-pub use adumbra_ir::module::{ClosureShape, Input, MessageId, Output, TextureId};
-pub use adumbra_ir::passes::{AtDivergence, Derivatives, FunctionReport, PASSES, ValueReport};
-pub use adumbra_ir::quad::{Corner, Quad};
-pub use adumbra_ir::{
-    Code, Diagnostic, Direction, FileId, Label, Lanes, Module, Op, Scalar, Severity, Span, Type,
-};
-pub use adumbra_ops::row::{Class, Info as OpInfo};
-pub use adumbra_vm::batch::MAX_WIDTH;
-pub use adumbra_vm::words::{AnyWords, Words};
-pub use adumbra_vm::{Level as SimdLevel, Outcome};
-pub use arenas::MAX_KEPT_ARENA;
-pub use assembly::Assembly;
-pub use batch::globals::{BatchGlobals, Part};
-pub use batch::{BatchEvaluator, BatchSetup};
-pub use closure::leaves::{ArgumentSlot, ClosureKind, ClosureReader, WeightedLeaf};
-pub use closure::registry::{ClosureRegistry, RegistryError};
-pub use closure::{Closure, ClosureLeaf, ClosureView, MAX_SHOWN_NODES, TooManyNodes};
+#[doc(inline)]
+pub use adumbra_ir::{Scalar, Type};
+#[doc(inline)]
+pub use adumbra_vm::Outcome;
 pub use compiler::{Compiler, Findings, Options};
-pub use differences::{Difference, STEP, central_differences};
+#[doc(inline)]
+pub use derivatives::Derivatives;
+#[doc(inline)]
+pub use diagnostics::Diagnostic;
 pub use dual::Dual;
-pub use entry::{Entries, EntryKind, Given, entries, item_at};
-pub use evaluator::{
-    Engine, Evaluator, NoEngine, NoTextures, OutputView, ParkedPoint, TooManyParked,
-    WrongEvaluator, fault_finding,
-};
-pub use floats::in_standard_mode;
-pub use globals::{
-    Flag, GlobalMember, GlobalValue, Globals, GlobalsLayout, LayoutError, Member, MemberVisitor,
-    PointGlobals, ShaderGlobals,
-};
-pub use group::{Group, MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
-pub use includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
-pub use interface::JsonInterface;
-pub use object::{CannotAdd, ObjectFile};
-pub use origins::{nan_origins, nan_origins_in_quad};
-pub use program::{CannotFold, Instance, Program};
-pub use simd::{NoSimd, SIMD_VARIABLE};
-pub use sources::{MAX_TEXTS, Place, SourceFile, Sources};
-pub use stats::{Memory, NativeStats, Phases, Stats};
-pub use tier::{CompileWhen, HOT_POINTS, Tier, TierUp};
-pub use value::{HostValue, HumanFloat, JsonFloat, View};
+#[doc(inline)]
+pub use evaluator::{Evaluator, NoTextures};
+#[doc(inline)]
+pub use globals::{Globals, GlobalsLayout, ShaderGlobals};
+#[doc(inline)]
+pub use host::{Host, Limits, SampleRequest, Sampled};
+#[doc(inline)]
+pub use program::{Instance, Program};
+#[doc(inline)]
+pub use sources::Sources;

@@ -15,7 +15,7 @@ use adumbra_vm::FloatMode;
 /// loaded, the point was stopped, or the host let it wait.
 ///
 /// ```
-/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, Type, nan_origins};
+/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, Type, inspect::nan_origins};
 /// let text = "shader s(out float o) { float x = global_value<x>; float y = sqrt(x); o = 2 * y + 1; }";
 /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
 /// let program = Compiler::new(layout).compile(&Sources::new("s.adu", text))?;
@@ -62,7 +62,7 @@ pub fn nan_origins<G: PointGlobals>(
 /// difference of, where these are; between values that are infinite no operation of the text made it so.
 ///
 /// ```
-/// use adumbra::*;
+/// use adumbra::{Compiler, Derivatives, Globals, GlobalsLayout, Instance, Limits, NoTextures, Options, Sources, Type, derivatives::{Corner, Quad}, inspect::nan_origins_in_quad};
 /// let text = "shader s(out float o) { o = sqrt(global_value<x>); }";
 /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
 /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;

@@ -1,5 +1,9 @@
 //! A compiled shader, and a shader with its inputs set: what threads share.
 
+pub use crate::interface::JsonInterface;
+pub use adumbra_ir::metadata::{Metadata, MetadataValue};
+pub use adumbra_ir::module::{Input, Output};
+
 use crate::access::{AccessError, InputSlot, Signature, find};
 use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
@@ -106,7 +110,7 @@ impl Program {
     /// The program of a shader that was compiled ahead of time and linked, with the machine code that it was given.
     ///
     /// ```no_run
-    /// use adumbra::{ObjectShader, Program};
+    /// use adumbra::{Program, object::ObjectShader};
     /// // SAFETY: `adumbra aot` wrote the object that the linker finds it in.
     /// unsafe extern "C" {
     ///     safe static adumbra_object_wave: ObjectShader;
@@ -208,7 +212,7 @@ impl Program {
     /// By which rule points take their derivatives from their neighbours, if they are evaluated in quads.
     ///
     /// ```
-    /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Options, Quad, Sources};
+    /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Options, Sources, derivatives::Quad};
     /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), ..Options::default() };
     /// let compiler = Compiler::new(GlobalsLayout::new()).with_options(options);
     /// let program = compiler.compile(&Sources::new("one.adu", "shader one(out int o) { o = 1; }"))?;
@@ -305,7 +309,7 @@ impl Program {
     /// A host that is asked to be profiled appends it to `/tmp/perf-PID.map`, where PID is its process.
     ///
     /// ```
-    /// use adumbra::*;
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources, batch::{BatchEvaluator, BatchSetup, Tier}};
     /// let text = "shader bump(out float o) { float x = global_value<uvw>.x; o = exp(-x * x); }";
     /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("bump.adu", text))?;
     /// assert_eq!(program.perf_map(), "", "nobody wanted machine code");
@@ -384,7 +388,7 @@ impl Program {
     /// Which derivatives of which values are computed.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Lanes, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, derivatives::Lanes};
     /// let text = "shader s(out float o) { float x = global_value<uvw>.x; o = ddx(x * x); }";
     /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
     /// let demand = program.demand();
@@ -474,7 +478,7 @@ impl Instance {
         &self.program
     }
 
-    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives. A value converts as [`Group::set`](crate::Group::set) says: an
+    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives. A value converts as [`Group::set`](crate::group::Group::set) says: an
     /// int to float, a number to a vector of it.
     ///
     /// ```

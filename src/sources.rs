@@ -1,5 +1,8 @@
 //! The texts of one compilation, numbered by [`FileId`]: what spans point into.
 
+pub use crate::includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
+pub use adumbra_frontend::limits::MAX_SOURCE;
+
 use adumbra_frontend::LIBRARY;
 use adumbra_ir::{FileId, heap_of};
 use std::sync::{Arc, OnceLock};
@@ -7,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 /// The texts of one compilation. The first is the shader; others were given with it or belong to the standard library.
 ///
 /// ```
-/// use adumbra::{FileId, Sources};
+/// use adumbra::{Sources, diagnostics::FileId};
 /// let sources = Sources::new("grid.adu", "shader grid() {\n}");
 /// let place = sources.get(FileId::MAIN).unwrap().place(16);
 /// assert_eq!((place.line, place.column), (2, 1));

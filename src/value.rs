@@ -94,7 +94,7 @@ host_floats! { 2 3 4 }
 /// the same bits, `"nan"`, `"inf"` and `"-inf"` as strings, vectors and arrays as arrays, matrices as arrays of rows, structs as objects.
 ///
 /// ```
-/// use adumbra::{Type, View};
+/// use adumbra::{Type, value::View};
 /// let words = [0.1_f32.to_bits(), f32::INFINITY.to_bits()];
 /// let view = View::new(&Type::Vector(2), &words);
 /// assert_eq!(view.to_string(), "(0.1, inf)");

@@ -4,10 +4,12 @@
 #![allow(unsafe_code)]
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, ClosureRegistry, CompileWhen, Compiler, Engine,
-    Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures, Options,
-    Outcome, ParkedPoint, Part, Program, SampleRequest, Sampled, Scalar, Sources, Tier, TierUp,
-    Type,
+    Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options,
+    Outcome, Program, SampleRequest, Sampled, Scalar, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, Tier, TierUp},
+    closure::ClosureRegistry,
+    evaluator::{Engine, ParkedPoint},
+    host::MessageId,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

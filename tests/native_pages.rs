@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use adumbra::{
-    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Outcome,
-    Program, Sources, Tier, Type,
+    Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Outcome, Program,
+    Sources, Type, batch::Tier, evaluator::Engine,
 };
 use std::sync::Arc;
 

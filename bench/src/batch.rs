@@ -2,7 +2,10 @@
 
 use crate::case::{Case, FIRST50};
 use crate::limit::{Batch, Dual, batches};
-use adumbra::{Engine, SimdLevel, Tier};
+use adumbra::{
+    batch::{SimdLevel, Tier},
+    evaluator::Engine,
+};
 use adumbra_cli::benchmarks::{
     Batches, Contender, Points, ROUNDS, Report, grid, planes, planes_out, program, race, tiers, w4,
 };

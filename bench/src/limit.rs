@@ -1,6 +1,6 @@
 //! The C limit: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of transcendentals, at each SIMD level.
 
-use adumbra::SimdLevel;
+use adumbra::batch::SimdLevel;
 use adumbra_cli::benchmarks::Pixel;
 
 /// A value with both shadows. It lies in memory as C has it.

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, FIRST50};
 use crate::limit::{Dual, Point, points as builds};
-use adumbra::Engine;
+use adumbra::evaluator::Engine;
 use adumbra_cli::benchmarks::{
     Contender, Points, ROUNDS, Report, grid, point_engines, program, race, suffix, w4,
 };

@@ -13,7 +13,10 @@ use crate::parked::{AdumbraParkedPoint, park};
 use crate::pointer::{self, fill, free_unlocked, give, handle, out, room, shared, wanted};
 use crate::prefixed::{self, read_or_usual};
 use crate::status::AdumbraStatus;
-use adumbra::{BatchEvaluator, Program, SimdLevel, Tier};
+use adumbra::{
+    Program,
+    batch::{BatchEvaluator, SimdLevel, Tier},
+};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
@@ -185,7 +188,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
         };
         let (are_helpers, first_of_last) = (&mut inside.helpers, &mut inside.first);
         let machine = &mut inside.evaluator;
-        let evaluate = |globals: &adumbra::BatchGlobals<'_>| {
+        let evaluate = |globals: &adumbra::batch::BatchGlobals<'_>| {
             are_helpers.clear();
             *first_of_last = first;
             match helpers {

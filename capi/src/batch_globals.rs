@@ -5,7 +5,11 @@ use crate::options::part;
 use crate::pointer::{free_unlocked, give, handle, name, shared, words};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
-use adumbra::{BatchGlobals, GlobalMember, GlobalsLayout, Part};
+use adumbra::{
+    GlobalsLayout,
+    batch::{BatchGlobals, Part},
+    globals::GlobalMember,
+};
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 

@@ -5,7 +5,7 @@ use crate::options::{AdumbraLimits, limits, one_of};
 use crate::pointer::{self, optional_name, out};
 use crate::prefixed::Prefixed;
 use crate::status::AdumbraStatus;
-use adumbra::{BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, SimdLevel, Tier, TierUp};
+use adumbra::batch::{BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, SimdLevel, Tier, TierUp};
 use std::ffi::c_char;
 use std::mem::offset_of;
 

@@ -5,7 +5,7 @@ use crate::options::{AdumbraFormat, format};
 use crate::pointer::{fill, fill_text};
 use crate::prefixed::{Place, Prefixed};
 use crate::status::AdumbraStatus;
-use adumbra::{Closure, ClosureView};
+use adumbra::closure::{Closure, ClosureView};
 use std::ffi::c_char;
 
 /// What a node of a closure tree is.

@@ -4,7 +4,10 @@ use crate::guard::{Result, guard, wait};
 use crate::pointer::{free_unlocked, give, handle, name, shared, values};
 use crate::status::AdumbraStatus;
 use crate::variable::type_of;
-use adumbra::{ClosureRegistry, RegistryError, Type};
+use adumbra::{
+    Type,
+    closure::{ClosureRegistry, RegistryError},
+};
 use std::ffi::c_char;
 use std::sync::Mutex;
 

@@ -10,7 +10,10 @@ use crate::prefixed::{Prefixed, read_or_usual};
 use crate::program::AdumbraProgram;
 use crate::sources::AdumbraSources;
 use crate::status::AdumbraStatus;
-use adumbra::{AtDivergence, Compiler, Corner, Derivatives, Findings, Options, Quad, Sources};
+use adumbra::{
+    Compiler, Derivatives, Findings, Options, Sources,
+    derivatives::{AtDivergence, Corner, Quad},
+};
 use std::ffi::c_char;
 
 /// Where derivatives come from.

@@ -10,7 +10,10 @@ use crate::parked::{AdumbraParkedPoint, park};
 use crate::pointer::{free, free_unlocked, give, handle, out, room, shared, values, wanted, words};
 use crate::prefixed::{self, Prefixed, read_or_usual};
 use crate::status::AdumbraStatus;
-use adumbra::{Engine, Evaluator, Globals, Outcome, Program, WrongEvaluator};
+use adumbra::{
+    Evaluator, Globals, Outcome, Program,
+    evaluator::{Engine, WrongEvaluator},
+};
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex};
 

@@ -7,7 +7,11 @@ use crate::prefixed::{self, Prefixed};
 use crate::status::AdumbraStatus;
 use crate::variable::c_text;
 use adumbra::render::{self, JsonDiagnostic};
-use adumbra::{Diagnostic, Faults, Findings, Program, Severity, Sources, fault_finding};
+use adumbra::{
+    Diagnostic, Findings, Program, Sources,
+    diagnostics::{Severity, fault_finding},
+    host::Faults,
+};
 use std::ffi::{CString, c_char};
 use std::ptr::null;
 use std::sync::OnceLock;

@@ -9,7 +9,9 @@ pub(crate) type Result<T = ()> = std::result::Result<T, AdumbraStatus>;
 
 /// Runs a call. What can be left half done by a panic is behind a [`lock`], which then stays closed.
 pub(crate) fn guard(call: impl FnOnce() -> Result) -> AdumbraStatus {
-    match catch_unwind(AssertUnwindSafe(|| adumbra::in_standard_mode(call))) {
+    match catch_unwind(AssertUnwindSafe(|| {
+        adumbra::evaluator::in_standard_mode(call)
+    })) {
         Ok(Ok(())) => AdumbraStatus::Ok,
         Ok(Err(status)) => status,
         Err(payload) => {

@@ -3,7 +3,7 @@
 use crate::guard::Result;
 use crate::prefixed::{Prefixed, read_or_usual};
 use crate::status::AdumbraStatus;
-use adumbra::{Host, MessageId, Outcome, Program, SampleRequest, Sampled};
+use adumbra::{Host, Outcome, Program, SampleRequest, Sampled, host::MessageId};
 use std::ffi::{c_char, c_void};
 use std::ptr::null;
 

@@ -5,7 +5,7 @@ use crate::options::one_of;
 use crate::pointer::{free_unlocked, give, handle, name, shared, words};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
-use adumbra::{Instance, Scalar, View};
+use adumbra::{Instance, Scalar, value::View};
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 

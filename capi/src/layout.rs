@@ -4,7 +4,7 @@ use crate::guard::{Result, guard, wait};
 use crate::pointer::{free_unlocked, give, handle, name, out, shared};
 use crate::status::AdumbraStatus;
 use crate::variable::type_of;
-use adumbra::{GlobalsLayout, LayoutError};
+use adumbra::{GlobalsLayout, globals::LayoutError};
 use std::ffi::c_char;
 use std::sync::Mutex;
 

@@ -5,7 +5,7 @@ use crate::guard::guard;
 use crate::pointer::{give, handle, shared, wanted_handle};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
-use adumbra::{ObjectShader, Program};
+use adumbra::{Program, object::ObjectShader};
 
 /// A shader in an object file that `adumbra aot` wrote, with its bytecode and machine code. The header that goes with the file declares it.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use crate::guard::Result;
 use crate::prefixed::{Prefixed, read_or_usual};
 use crate::status::AdumbraStatus;
-use adumbra::{Corner, Limits, Part};
+use adumbra::{Limits, batch::Part, derivatives::Corner};
 
 /// Value, ddx or ddy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

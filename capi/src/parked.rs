@@ -5,7 +5,7 @@ use crate::host::AdumbraSampleRequest;
 use crate::pointer::{free_unlocked, give, shared};
 use crate::prefixed;
 use crate::status::AdumbraStatus;
-use adumbra::{ParkedPoint, TooManyParked};
+use adumbra::evaluator::{ParkedPoint, TooManyParked};
 use std::sync::Mutex;
 
 /// A point that waits for a texture apart from any evaluator. Freeing it gives the point up.

@@ -9,7 +9,7 @@ use crate::pointer::{
 use crate::prefixed::{self, Prefixed};
 use crate::status::AdumbraStatus;
 use crate::variable::{AdumbraVariable, Interface, LISTS};
-use adumbra::{JsonInterface, Program};
+use adumbra::{Program, program::JsonInterface};
 use std::ffi::c_char;
 use std::sync::{Arc, OnceLock};
 

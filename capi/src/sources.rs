@@ -5,7 +5,10 @@ use crate::guard::{Result, guard, lock};
 use crate::pointer::{self, free_unlocked, give, handle, name, shared, wanted_handle};
 use crate::prefixed::{Prefixed, read};
 use crate::status::AdumbraStatus;
-use adumbra::{Loader, MAX_TEXTS, Sources};
+use adumbra::{
+    Sources,
+    sources::{Loader, MAX_TEXTS},
+};
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Mutex;
 

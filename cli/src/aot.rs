@@ -6,7 +6,7 @@ use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format};
 use crate::setup::Setup;
-use adumbra::{ObjectFile, Platform};
+use adumbra::object::{ObjectFile, Platform};
 use std::path::Path;
 
 /// # Errors

@@ -290,7 +290,7 @@ pub struct CompileArgs {
     /// How many loop turns and function entries a point may take before it is stopped
     ///
     /// It is also stopped after 5 seconds, unless N is larger than the default.
-    #[arg(long, value_name = "N", default_value_t = adumbra::DEFAULT_STEPS, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = adumbra::host::DEFAULT_STEPS, allow_negative_numbers = true)]
     pub steps: u64,
 
     /// Say how long each phase took and how large the program is

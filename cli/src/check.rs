@@ -6,7 +6,7 @@ use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format};
 use crate::setup::Setup;
-use adumbra::{Compiler, Findings, Sources, Stats};
+use adumbra::{Compiler, Findings, Sources, inspect::Stats};
 use std::io;
 
 /// # Errors

@@ -1,7 +1,7 @@
 //! The texture of a command without a renderer: a checker, and a record of what was asked of it.
 
 use crate::messages::Messages;
-use adumbra::{Host, JsonFloat, MessageId, SampleRequest, Sampled};
+use adumbra::{Host, SampleRequest, Sampled, host::MessageId, value::JsonFloat};
 use serde::Serialize;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;

@@ -10,7 +10,8 @@ use crate::run::instance;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{
-    Assembly, Compiler, Findings, FunctionReport, Group, Options, Program, Sources, Target,
+    Compiler, Findings, Options, Program, Sources, assembly::Assembly, group::Group,
+    inspect::FunctionReport, object::Target,
 };
 use serde::Serialize;
 use std::io::{self, Write};

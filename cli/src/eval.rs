@@ -11,7 +11,10 @@ use crate::report::{self, Format, reported};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
 use crate::slips::{self, Unread};
-use adumbra::{Compiler, Entries, EntryKind, Findings, Instance, Sources, entries};
+use adumbra::{
+    Compiler, Findings, Instance, Sources,
+    session::{Entries, EntryKind, entries},
+};
 use std::path::PathBuf;
 
 /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::input;
 use crate::outcome::{Failure, Outcome};
-use adumbra::{Findings, Loader, Sources};
+use adumbra::{Findings, Sources, sources::Loader};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};

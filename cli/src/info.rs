@@ -7,7 +7,11 @@ use crate::report::{self, Format};
 use crate::setup::Setup;
 use crate::show;
 use adumbra::render::harmless;
-use adumbra::{JsonInterface, Metadata, Program, Type, View};
+use adumbra::{
+    Program, Type,
+    program::{JsonInterface, Metadata},
+    value::View,
+};
 use std::io::{self, Write};
 
 /// # Errors

@@ -2,7 +2,11 @@
 
 use crate::files::Files;
 use crate::outcome::{Failure, Outcome};
-use adumbra::{Code, Diagnostic, FileId, Findings, Group, Sources, Span};
+use adumbra::{
+    Diagnostic, Findings, Sources,
+    diagnostics::{Code, FileId, Span},
+    group::Group,
+};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{Format, reported};
 use crate::setup::Setup;
-use adumbra::{Code, Compiler, Diagnostic, Findings, Options, Program, Sources};
+use adumbra::{Compiler, Diagnostic, Findings, Options, Program, Sources, diagnostics::Code};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What a point said with `printf`, kept until the point is done.
 
-use adumbra::{MessageId, Program};
+use adumbra::{Program, host::MessageId};
 
 /// Most messages that are kept of one point; further ones are counted.
 pub const MAX_MESSAGES: usize = 1_000;

@@ -3,7 +3,7 @@
 use crate::checker::{Checker, Sample};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format, JsonFault};
-use adumbra::{Evaluator, Sources, Stats};
+use adumbra::{Evaluator, Sources, inspect::Stats};
 use serde::Serialize;
 use std::io::{self, Write};
 

@@ -5,8 +5,11 @@ use crate::setup::MAX_TIME;
 use crate::show;
 use adumbra::render::{self, JsonDiagnostic, JsonSpan};
 use adumbra::{
-    DEFAULT_STEPS, Diagnostic, Evaluator, FaultKind, Findings, NativeStats, Sources, Stats, Tier,
-    fault_finding,
+    Diagnostic, Evaluator, Findings, Sources,
+    batch::Tier,
+    diagnostics::fault_finding,
+    host::{DEFAULT_STEPS, FaultKind},
+    inspect::{NativeStats, Stats},
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -231,7 +234,7 @@ fn tier(tier: Tier, native: Option<NativeStats>) -> String {
 mod tests {
     use super::*;
     use crate::checker::{Checker, Interrupt};
-    use adumbra::{Code, Compiler, Globals, GlobalsLayout, Instance};
+    use adumbra::{Compiler, Globals, GlobalsLayout, Instance, diagnostics::Code};
     use std::time::Duration;
 
     #[test]

@@ -10,7 +10,10 @@ use crate::setting::Argument;
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
 use crate::slips::{self, Unread};
-use adumbra::{Evaluator, HumanFloat, Instance, Program, View};
+use adumbra::{
+    Evaluator, Instance, Program,
+    value::{HumanFloat, View},
+};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 

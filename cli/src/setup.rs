@@ -5,8 +5,11 @@ use crate::outcome::{Failure, Outcome};
 use crate::picture;
 use crate::setting::Setting;
 use adumbra::{
-    AtDivergence, Corner, DEFAULT_STEPS, Derivatives, Dual, Engine, Evaluator, Globals,
-    GlobalsLayout, Instance, Limits, Options, Program, Quad, Type, View,
+    Derivatives, Dual, Evaluator, Globals, GlobalsLayout, Instance, Limits, Options, Program, Type,
+    derivatives::{AtDivergence, Corner, Quad},
+    evaluator::Engine,
+    host::DEFAULT_STEPS,
+    value::View,
 };
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -72,7 +75,7 @@ impl Setup {
             let message = "--divergent is about `--derivatives quad-fine` and `quad-coarse`";
             return Err(Failure::usage(message));
         }
-        if args.gdb && !adumbra::tell_debuggers(true) {
+        if args.gdb && !adumbra::inspect::tell_debuggers(true) {
             let message = "--gdb needs a system whose programs are ELF files, on x86-64 or aarch64";
             return Err(Failure::usage(message));
         }

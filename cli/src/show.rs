@@ -1,6 +1,6 @@
 //! Values on their way out: one JSON shape for programs, aligned lines for people.
 
-use adumbra::{OutputView, Scalar, Type, View};
+use adumbra::{Scalar, Type, evaluator::OutputView, value::View};
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::value::RawValue;

@@ -2,7 +2,7 @@
 
 use crate::args::CompileArgs;
 use crate::report::{self, Format};
-use adumbra::{GlobalMember, Program};
+use adumbra::{Program, globals::GlobalMember};
 use adumbra_frontend::closest;
 
 /// Which unread `-g` are slips.

@@ -43,7 +43,7 @@ pub(crate) fn shader_globals(input: &DeriveInput) -> Result<TokenStream> {
         // An error about the type stands at the type, whoever wrote it.
         let place = ty.span().resolved_at(Span::call_site());
         members.extend(quote_spanned! { place =>
-            ::adumbra::MemberVisitor::member::<#ty>(visitor, #name, |globals| &globals.#ident);
+            ::adumbra::globals::MemberVisitor::member::<#ty>(visitor, #name, |globals| &globals.#ident);
         });
     }
     errors.none()?;
@@ -51,7 +51,7 @@ pub(crate) fn shader_globals(input: &DeriveInput) -> Result<TokenStream> {
     let types = fields.iter().map(|field| &field.ty);
     Ok(quote! {
         impl ::adumbra::ShaderGlobals for #struct_name {
-            fn members<__Visitor: ::adumbra::MemberVisitor<Self>>(visitor: &mut __Visitor) {
+            fn members<__Visitor: ::adumbra::globals::MemberVisitor<Self>>(visitor: &mut __Visitor) {
                 let _ = &visitor;
                 #members
             }

@@ -1,6 +1,6 @@
 //! Compiles `ripple.adu` ahead of time, for the processor that the host is built for.
 
-use adumbra::{Compiler, GlobalsLayout, ObjectFile, Options, Platform, Sources, Type};
+use adumbra::{Compiler, GlobalsLayout, Options, Sources, Type, object::{ObjectFile, Platform}};
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};

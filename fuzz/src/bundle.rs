@@ -3,7 +3,7 @@
 //! A line `//// NAME` begins the text of that name; what stands before the first such line is the main text, [`MAIN`]. It is a comment, so
 //! a text without includes is its own bundle.
 
-use adumbra::{Findings, Loader, Sources};
+use adumbra::{Findings, Sources, sources::Loader};
 
 /// What the main text is called.
 pub const MAIN: &str = "fuzz.adu";

@@ -13,7 +13,7 @@ use crate::parallel::check_seeds;
 use crate::seen::Seen;
 use crate::shrink::shrink;
 use crate::targets::TARGETS;
-use adumbra::SimdLevel;
+use adumbra::batch::SimdLevel;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 //! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its progress to standard error; it fails if a row is
 //! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
 
-use adumbra::NoSimd;
+use adumbra::batch::NoSimd;
 use adumbra_fuzz::numerics::engine::Engine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::At;

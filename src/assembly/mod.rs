@@ -153,10 +153,10 @@ fn as_digits<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Err
 }
 
 impl Program {
-    /// The machine code that [`Tier::Native`](crate::Tier::Native) runs on a processor, which need not be this host's: where no globals are said to be uniform.
+    /// The machine code that [`Tier::Native`](crate::batch::Tier::Native) runs on a processor, which need not be this host's: where no globals are said to be uniform.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Sources, Target};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, object::Target};
     /// let text = "shader s(out float o) { float x = global_value<uvw>.x;\n o = sqrt(x) * x; }";
     /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
     ///

@@ -27,7 +27,7 @@ impl Part {
 /// plane of the host, which it borrows. Zero for all points until set.
 ///
 /// ```
-/// use adumbra::{BatchGlobals, GlobalsLayout, Part, Type};
+/// use adumbra::{GlobalsLayout, Type, batch::{BatchGlobals, Part}};
 /// let layout = GlobalsLayout::new().with("uv", Type::Vector(2))?.with("time", Type::FLOAT)?;
 /// // Planes of a host: u one behind the other, v in the second half of pairs.
 /// let (u, pairs) = ([0.0_f32, 0.25, 0.5, 0.75], [[9.0_f32, 0.0]; 4]);
@@ -59,12 +59,12 @@ impl<'a> BatchGlobals<'a> {
     /// Those of one point, the same for all points.
     ///
     /// ```
-    /// use adumbra::{BatchGlobals, Globals, GlobalsLayout, Part};
+    /// use adumbra::{Globals, GlobalsLayout, batch::{BatchGlobals, Part}};
     /// let mut here = Globals::new(&GlobalsLayout::hit());
     /// here.set("normal", [0.0, 0.0, 1.0], [0.0; 3], [0.0; 3])?;
     /// let mut globals = BatchGlobals::same_as(&here);
     /// globals.plane("uvw", Part::Value, 0, &[0.25_f32, 0.5, 0.75], 1)?;
-    /// # Ok::<(), adumbra::AccessError>(())
+    /// # Ok::<(), adumbra::access::AccessError>(())
     /// ```
     pub fn same_as(globals: &Globals) -> BatchGlobals<'a> {
         BatchGlobals {
@@ -94,7 +94,7 @@ impl<'a> BatchGlobals<'a> {
     /// for derivatives are zero. Nothing is copied or allocated; with [`without_planes`](BatchGlobals::without_planes), the same memory serves other structs.
     ///
     /// ```
-    /// use adumbra::{BatchEvaluator, BatchGlobals, Compiler, Dual, GlobalsLayout, Instance, NoTextures, Options, ShaderGlobals, Sources};
+    /// use adumbra::{Compiler, Dual, GlobalsLayout, Instance, NoTextures, Options, ShaderGlobals, Sources, batch::{BatchEvaluator, BatchGlobals}};
     ///
     /// #[derive(ShaderGlobals)]
     /// #[repr(C)]
@@ -191,7 +191,7 @@ impl<'a> BatchGlobals<'a> {
     /// without looking for a name. With [`without_planes`](BatchGlobals::without_planes) one such memory serves planes that come and go.
     ///
     /// ```
-    /// use adumbra::*;
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type, batch::{BatchEvaluator, BatchGlobals}};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let program = Compiler::new(layout).compile(&Sources::new("s.adu", "shader s(out float o) { o = 2 * global_value<x>; }"))?;
     /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;

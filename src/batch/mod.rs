@@ -1,5 +1,12 @@
 //! Evaluation of many points at once.
 
+pub use crate::simd::{NoSimd, SIMD_VARIABLE};
+pub use crate::tier::{CompileWhen, HOT_POINTS, Tier, TierUp};
+pub use adumbra_vm::Level as SimdLevel;
+pub use adumbra_vm::batch::MAX_WIDTH;
+pub use adumbra_vm::words::{AnyWords, Words};
+pub use globals::{BatchGlobals, Part};
+
 use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, find, place};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
@@ -9,14 +16,12 @@ use crate::program::{Instance, Program};
 use crate::simd;
 use crate::stats::Stats;
 use crate::tier::climb::Climb;
-use crate::tier::{Tier, TierUp};
 use crate::value::{HostValue, MAX_HOST_SCALARS};
-use crate::{Engine, GlobalsLayout};
+use crate::{GlobalsLayout, evaluator::Engine};
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::native::{self, Translator};
-use adumbra_vm::words::{AnyWords, as_words_mut};
+use adumbra_vm::words::as_words_mut;
 use adumbra_vm::{BatchMachine, BatchOptions, FloatMode, Level, Outcome, Source};
-use globals::Part;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,7 +35,7 @@ pub struct BatchSetup {
     /// Points of a chunk, 1 to [`MAX_WIDTH`](adumbra_vm::batch::MAX_WIDTH); if nothing, what suits the program. A program with very large arrays
     /// has fewer; where points stand in quads, the quads are whole.
     pub width: Option<usize>,
-    /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`](crate::SIMD_VARIABLE), else the best.
+    /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`](crate::batch::SIMD_VARIABLE), else the best.
     pub simd: Option<Level>,
     /// Globals whose values are the same for all points of a chunk, whatever they are: what is computed from them alone is computed once for
     /// each chunk. Of those given from planes, the first point's value counts.
@@ -44,10 +49,10 @@ pub struct BatchSetup {
 /// One thread's means to evaluate an instance at many points at once: a *chunk* of hundreds of points runs through the program together. Every
 /// point shows, to the bit, what it shows in an [`Evaluator`](crate::Evaluator). It owns the memory that this takes; evaluating allocates none, but
 /// where points have faults, make closures or wait for textures as never before. With [`Tier::Auto`] a second machine is made by the thread that compiles,
-/// and has such points as never before once more; with [`CompileWhen::AtOnce`](crate::CompileWhen::AtOnce) it is made by one of the evaluations.
+/// and has such points as never before once more; with [`CompileWhen::AtOnce`](crate::batch::CompileWhen::AtOnce) it is made by one of the evaluations.
 ///
 /// ```
-/// use adumbra::*;
+/// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
 /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
 /// let options = Options { output_derivatives: true, ..Options::default() };
 /// let sources = Sources::new("cube.adu", "shader cube(out float o) { float x = global_value<x>; o = x * x * x; }");
@@ -175,7 +180,7 @@ impl BatchEvaluator {
     /// Who computed the rows of the last evaluation, or will compute those of the first: with [`Tier::Auto`] the interpreter or machine code.
     ///
     /// ```
-    /// use adumbra::*;
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type, batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, SimdLevel, Tier, TierUp}};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let sources = Sources::new("cube.adu", "shader cube(out float o) { float x = global_value<x>; o = x * x * x; }");
     /// let program = Compiler::new(layout).compile(&sources)?;
@@ -204,7 +209,7 @@ impl BatchEvaluator {
         }
     }
 
-    /// Waits for the machine code that it has asked for by [`CompileWhen::Background`](crate::CompileWhen::Background), if it has asked for any and it is not there
+    /// Waits for the machine code that it has asked for by [`CompileWhen::Background`](crate::batch::CompileWhen::Background), if it has asked for any and it is not there
     /// yet: for those who measure. The next evaluation may use it.
     pub fn wait_for_code(&self) {
         if let Some(climb) = &self.climb {
@@ -217,7 +222,7 @@ impl BatchEvaluator {
     /// executes them. What comes out stays readable until the next evaluation. Points that wait here are given up.
     ///
     /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), each four points are one, in the order of
-    /// [`Corner::ALL`](crate::Corner::ALL).
+    /// [`Corner::ALL`](crate::derivatives::Corner::ALL).
     ///
     /// # Panics
     /// If there are more points than the [`width`](BatchEvaluator::width), quads that are not whole, the globals are laid out otherwise than the
@@ -248,7 +253,7 @@ impl BatchEvaluator {
     /// host answers what they sample by [`Host::sample_for_helper`], and gets none of their messages.
     ///
     /// ```
-    /// use adumbra::*;
+    /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}, derivatives::Quad};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
     /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
@@ -365,7 +370,7 @@ impl BatchEvaluator {
     /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does, without looking for its name.
     ///
     /// ```
-    /// use adumbra::*;
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let options = Options { output_derivatives: true, ..Options::default() };
     /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");

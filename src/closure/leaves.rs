@@ -7,7 +7,10 @@ use super::{ClosureLeaf, ClosureView};
 use crate::access::{Named, Signature, place};
 use crate::program::Program;
 use crate::value::HostValue;
-use crate::{AccessError, ClosureRegistry, RegistryError};
+use crate::{
+    access::AccessError,
+    closure::{ClosureRegistry, RegistryError},
+};
 use adumbra_frontend::check::RegisteredClosure;
 use adumbra_ir::host::{ClosureNode, ClosureRef};
 use adumbra_ir::module::ClosureShape;
@@ -159,7 +162,7 @@ impl ClosureRegistry {
 /// Gives the closures of a program's points as flat lists, to hosts with a [`ClosureRegistry`]. Threads can share it.
 ///
 /// ```
-/// use adumbra::*;
+/// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type, batch::{BatchEvaluator, BatchGlobals}, closure::ClosureRegistry};
 /// let registry = ClosureRegistry::new()
 ///     .with("diffuse", &[("normal", Type::Vector(3))])?
 ///     .with("glossy", &[("normal", Type::Vector(3)), ("roughness", Type::FLOAT)])?;

@@ -8,10 +8,10 @@ use std::fmt;
 ///
 /// A compiler that has one ([`Compiler::with_closures`](crate::Compiler::with_closures)) refuses other closures, with the name that was
 /// probably meant, and arguments that do not fit; an int given for a float is converted. So every leaf of a tree has the arguments that the
-/// registry says. A [`ClosureReader`](crate::ClosureReader) gives the leaves of a point, and slots their arguments.
+/// registry says. A [`ClosureReader`](crate::closure::ClosureReader) gives the leaves of a point, and slots their arguments.
 ///
 /// ```
-/// use adumbra::{ClosureRegistry, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, closure::ClosureRegistry};
 /// let registry = ClosureRegistry::new()
 ///     .with("Lambert", &[("normal", Type::Vector(3))])?
 ///     .with("glow", &[("tint", Type::Vector(3)), ("strength", Type::FLOAT)])?;

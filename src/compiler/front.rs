@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use crate::closure::registry::ClosureRegistry;
-use crate::entry;
+use crate::session;
 use crate::sources::Texts;
 use crate::stats::{Clock, Phases};
 use adumbra_frontend::ast::{self, Entry};
@@ -190,7 +190,7 @@ pub(super) fn parse<'a>(
         match main {
             Main::Expression if id == texts.main() => {
                 let (expr, diagnostics) = parse_expression(arena, interner, id, source.text());
-                parsed.entry = Some(entry::of_expression(expr, arena));
+                parsed.entry = Some(session::of_expression(expr, arena));
                 parsed.diagnostics.extend(diagnostics);
             }
             Main::Entry(index) if id == texts.main() => {

@@ -1,7 +1,7 @@
 //! What evaluators promise, on both engines.
 
 use super::*;
-use crate::{Compiler, Engine, Globals, GlobalsLayout, Options, Sources};
+use crate::{Compiler, Globals, GlobalsLayout, Options, Sources, evaluator::Engine};
 use adumbra_ir::host::FaultKind;
 
 const ENGINES: [Engine; 2] = [Engine::Reference, Engine::Point];

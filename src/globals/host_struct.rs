@@ -158,7 +158,7 @@ words_of_themselves! {
 /// A bool of four bytes, as globals hold it.
 ///
 /// ```
-/// use adumbra::{Dual, Flag};
+/// use adumbra::{Dual, globals::Flag};
 /// let inside = Dual::from(Flag::from(true));
 /// assert!(bool::from(inside.value));
 /// ```

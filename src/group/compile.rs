@@ -23,7 +23,7 @@ impl Compiler {
     /// Makes a program of a group. [`Options::shader`](crate::Options::shader) means nothing here: units say which shaders they are.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Group, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
     /// let twice = Sources::new("twice.adu", "shader twice(float x, out float y) { y = 2 * x; }");
     /// let mut group = Group::new();
     /// group.unit("a", &twice, None).connect(("a", "y"), ("b", "x"));
@@ -42,7 +42,7 @@ impl Compiler {
     /// Every error and warning of a group, with the texts that they speak of.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Group};
+    /// use adumbra::{Compiler, GlobalsLayout, group::Group};
     /// let findings = Compiler::new(GlobalsLayout::new()).check_group(&Group::new());
     /// assert_eq!(findings.diagnostics[0].code.to_string(), "E0531");
     /// ```
@@ -53,7 +53,7 @@ impl Compiler {
     /// The same, with the time that it took to parse and check the units, and to lower and link them; nothing of a group that is wrong.
     ///
     /// ```
-    /// use adumbra::{Compiler, Group, GlobalsLayout, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
     /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
     /// let mut group = Group::new();
     /// group.unit("a", &sources, None).expose_output("y", ("a", "y"));
@@ -80,7 +80,7 @@ impl Compiler {
     /// As [`lowered`](Compiler::lowered), of a group: its units linked.
     ///
     /// ```
-    /// use adumbra::{Compiler, Group, GlobalsLayout, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
     /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
     /// let mut group = Group::new();
     /// group.unit("a", &sources, None).expose_output("y", ("a", "y"));
@@ -99,7 +99,7 @@ impl Compiler {
     /// As [`lineage`](Compiler::lineage), of a group.
     ///
     /// ```
-    /// use adumbra::{Compiler, Group, GlobalsLayout, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
     /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
     /// let mut group = Group::new();
     /// group.unit("a", &sources, None).expose_output("y", ("a", "y"));

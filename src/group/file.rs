@@ -16,7 +16,7 @@ impl Group {
     /// group's: what to call it, and its text, or why there is none.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Group};
+    /// use adumbra::{Compiler, GlobalsLayout, group::Group};
     /// let text = r#"{
     ///     "units": {
     ///         "half": { "source": "scale.adu", "set": { "by": 0.5 } },

@@ -38,7 +38,7 @@ pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 ///   a unit's texture another name.
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Group, Instance, NoTextures, Options, Sources};
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, group::Group};
 /// let uv = Sources::new("uv.adu", "shader uv(float scale = 1.0, out float2 st) { st = scale * global_value<uvw>.xy; }");
 /// let paint = Sources::new("paint.adu", "texture2d map; shader paint(float2 at, out color c) { c = texture2d_sample<map>(at); }");
 ///
@@ -174,7 +174,7 @@ impl Group {
     /// The same group, its units' texts with all that they include.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Group, Loader, Sources};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group, sources::Loader};
     /// struct Half;
     /// impl Loader for Half {
     ///     fn resolve(&self, path: &str, _from: &str) -> Result<String, String> {

@@ -1,10 +1,12 @@
 //! Shaders compiled ahead of time: an object file for a linker, and the C header that goes with it.
 
+pub use adumbra_aot::{ObjectShader, Platform, Target, TooLong};
+
 mod header;
 
 use crate::batch::uniform;
 use crate::program::Program;
-use adumbra_aot::{Platform, Shader, TooLong, object};
+use adumbra_aot::{Shader, object};
 use adumbra_vm::{FloatMode, flows, units};
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 /// of Adumbra's library compiles nothing, and needs no memory that is written and executed.
 ///
 /// ```
-/// use adumbra::*;
+/// use adumbra::{Compiler, GlobalsLayout, Sources, Type, object::{ObjectFile, Platform}};
 /// let layout = GlobalsLayout::new().with("uv", Type::Vector(2))?;
 /// let text = "shader wave(float height = 1.0, out float o) { o = height * sin(10.0 * global_value<uv>.x); }";
 /// let program = Compiler::new(layout).compile(&Sources::new("wave.adu", text))?;
@@ -67,7 +69,7 @@ impl ObjectFile {
     }
 
     /// Adds a shader, whose C variable becomes `adumbra_object_NAME`. There is code for batches whose globals all differ from point to point, and for
-    /// those that say as [`BatchSetup::uniform`](crate::BatchSetup::uniform) does that these are the same; others are compiled when they run, or interpreted.
+    /// those that say as [`BatchSetup::uniform`](crate::batch::BatchSetup::uniform) does that these are the same; others are compiled when they run, or interpreted.
     ///
     /// # Errors
     /// If the name serves in no header, or the program has no such global.

@@ -128,10 +128,10 @@ impl Program {
     }
 
     /// The closures that its points may make: names and types of the arguments, by the numbers that leaves have
-    /// ([`ClosureLeaf::shape`](crate::ClosureLeaf::shape)). So a host looks for its own once for each program.
+    /// ([`ClosureLeaf::shape`](crate::closure::ClosureLeaf::shape)). So a host looks for its own once for each program.
     ///
     /// ```
-    /// use adumbra::{Closure, Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
     /// let text = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
     /// let glow = program.closures().iter().position(|shape| shape.name == "glow");
@@ -162,7 +162,7 @@ impl Program {
     /// The messages that its points may give, by the numbers that [`Host::message`](crate::Host::message) is told.
     ///
     /// ```
-    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, MessageId, Program, SampleRequest, Sampled, Sources};
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Program, SampleRequest, Sampled, Sources, host::MessageId};
     /// let text = "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; }";
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
     ///

@@ -202,8 +202,11 @@ impl Climb {
 mod tests {
     use super::*;
     use crate::tier::queue::tests::stop;
-    use crate::{BatchEvaluator, BatchGlobals, BatchSetup, Compiler, GlobalsLayout, Instance};
-    use crate::{NoTextures, Part, Sources, Type};
+    use crate::{
+        Compiler, GlobalsLayout, Instance,
+        batch::{BatchEvaluator, BatchGlobals, BatchSetup},
+    };
+    use crate::{NoTextures, Sources, Type, batch::Part};
     use adumbra_aot::Native;
     use adumbra_vm::Level;
 

@@ -2,8 +2,10 @@
 
 use adumbra::assembly::{Assembly, Kernel, Listing, MAX_LINE_SHOWN, Part, Purpose};
 use adumbra::{
-    BatchEvaluator, BatchSetup, Compiler, Engine, Evaluator, GlobalsLayout, Instance, Limits,
-    Program, Sources, Target, Tier, Type,
+    Compiler, Evaluator, GlobalsLayout, Instance, Limits, Program, Sources, Type,
+    batch::{BatchEvaluator, BatchSetup, Tier},
+    evaluator::Engine,
+    object::Target,
 };
 use adumbra_fuzz::oracle::chain::compiler;
 use adumbra_fuzz::oracle::modes::MODES;

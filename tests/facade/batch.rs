@@ -3,9 +3,11 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --programs 1000000`.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Derivatives, Evaluator, FaultKind, Globals,
-    GlobalsLayout, Instance, Limits, NoTextures, Options, Outcome, Part, Program, Quad, Sources,
-    Type,
+    Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
+    Options, Outcome, Program, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part},
+    derivatives::Quad,
+    host::FaultKind,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;
@@ -65,7 +67,8 @@ fn a_chunk_in_each_thread_shows_what_points_show() {
     let n: Vec<i32> = (0..POINTS as i32)
         .map(|i| if i % 50 == 7 { -1 } else { i * 31 % 23 })
         .collect();
-    let mut evaluator = Evaluator::with(&instance, adumbra::Engine::Point, limits).unwrap();
+    let mut evaluator =
+        Evaluator::with(&instance, adumbra::evaluator::Engine::Point, limits).unwrap();
     let mut point = Globals::new(program.globals());
     let alone: Vec<(Vec<u32>, usize, bool)> = (0..POINTS)
         .map(|i| {

@@ -1,9 +1,10 @@
 //! Closures as flat lists of weighted leaves, against the trees that they stand for.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, Closure, ClosureReader, ClosureRegistry, ClosureView, Compiler,
-    Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Part, Program, Scalar,
+    Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Program, Scalar,
     Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, Part},
+    closure::{Closure, ClosureReader, ClosureRegistry, ClosureView},
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;

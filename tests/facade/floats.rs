@@ -4,10 +4,14 @@
 #![allow(unsafe_code)]
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Derivatives, Engine,
-    Evaluator, Globals, GlobalsLayout, Group, HumanFloat, Instance, Limits, NoTextures, Options,
-    Part, Program, Quad, Sources, Tier, TierUp, Type, central_differences, in_standard_mode,
-    nan_origins,
+    Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
+    Options, Program, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, Tier, TierUp},
+    derivatives::{Quad, central_differences},
+    evaluator::{Engine, in_standard_mode},
+    group::Group,
+    inspect::nan_origins,
+    value::HumanFloat,
 };
 use std::arch::asm;
 use std::sync::Arc;

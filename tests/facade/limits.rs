@@ -1,8 +1,8 @@
 //! Limits stop a point at the same place whatever the engine, and leave nothing behind.
 
 use adumbra::{
-    Compiler, Engine, Evaluator, FaultKind, Globals, GlobalsLayout, Instance, Limits, NoTextures,
-    Sources,
+    Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources,
+    evaluator::Engine, host::FaultKind,
 };
 use adumbra_fuzz::oracle::chain::{Chain, observe_within};
 use adumbra_fuzz::oracle::observed::Extent;

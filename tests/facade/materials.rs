@@ -8,8 +8,8 @@
 //! must be rounding: there the shadows over `f64`, by the same rules, agree with the slopes.
 
 use adumbra::{
-    Compiler, Direction, Evaluator, Globals, GlobalsLayout, Instance, Options, Outcome, Program,
-    SampleRequest, Scalar, Sources,
+    Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, Outcome, Program,
+    SampleRequest, Scalar, Sources, derivatives::Direction,
 };
 use adumbra_fuzz::Point;
 use adumbra_fuzz::generate::GlobalValue;

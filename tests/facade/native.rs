@@ -4,9 +4,12 @@
 
 use adumbra::assembly::{Kernel, Purpose};
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Engine, Evaluator, Fault,
-    Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options, Outcome, Part, Program,
-    SampleRequest, Sampled, Sources, Target, Tier, TierUp, Type,
+    Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options,
+    Outcome, Program, SampleRequest, Sampled, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, Tier, TierUp},
+    evaluator::Engine,
+    host::Fault,
+    object::Target,
 };
 use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::At;

@@ -1,9 +1,12 @@
 //! Derivatives from neighbours: what GPUs compute, what is refused, and that all engines agree on it.
 
 use adumbra::{
-    AtDivergence, BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Corner, Derivatives, Engine,
-    Evaluator, Findings, Globals, GlobalsLayout, Host, Instance, Limits, MessageId, NoTextures,
-    Options, Outcome, Part, Program, Quad, SampleRequest, Sampled, Sources, Type,
+    Compiler, Derivatives, Evaluator, Findings, Globals, GlobalsLayout, Host, Instance, Limits,
+    NoTextures, Options, Outcome, Program, SampleRequest, Sampled, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part},
+    derivatives::{AtDivergence, Corner, Quad},
+    evaluator::Engine,
+    host::MessageId,
 };
 use adumbra_fuzz::campaign::run_quads;
 use adumbra_fuzz::oracle::batch::At;

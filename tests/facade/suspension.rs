@@ -1,8 +1,10 @@
 //! Texture requests that are answered later: parked points are resumed in any order, on any thread, to the bits of a run that never waited.
 
 use adumbra::{
-    Compiler, Engine, Evaluator, Globals, GlobalsLayout, Group, Host, Instance, Limits, Options,
-    Outcome, ParkedPoint, Program, SampleRequest, Sampled, Scalar, Sources, TooManyParked, Type,
+    Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, Options, Outcome, Program,
+    SampleRequest, Sampled, Scalar, Sources, Type,
+    evaluator::{Engine, ParkedPoint, TooManyParked},
+    group::Group,
 };
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ fn what_is_shared_may_be_and_what_is_not_may_be_sent() {
     shared::<Globals>();
     shared::<GlobalsLayout>();
     sent::<Evaluator>();
-    sent::<adumbra::ParkedPoint>();
+    sent::<adumbra::evaluator::ParkedPoint>();
 }
 
 /// A texel that says where it is.

@@ -270,3 +270,32 @@ fn manifests_give_carets() {
     }
     none(wrong);
 }
+
+/// Names at the root of the facade: few enough to be read through. The others are in modules by subject.
+const MAX_ROOT_NAMES: usize = 39;
+
+#[test]
+fn root_names_are_few() {
+    let text = read("src/lib.rs");
+    let code: Vec<&str> = text.lines().filter(|line| !is_comment(line)).collect();
+    let code = code.join(" ");
+    let public = code.split(';').filter_map(|item| item.split_once("pub "));
+    let mut names: Vec<&str> = Vec::new();
+    for (_, item) in public {
+        let list = match item.split_once('{') {
+            Some((_, list)) => list.trim_end_matches('}'),
+            None => item.rsplit([' ', ':']).next().unwrap_or_default(),
+        };
+        names.extend(
+            list.split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty()),
+        );
+    }
+    // A trait and the macro that implements it have one name.
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.contains(&"batch") && names.contains(&"Compiler"));
+    assert!(!names.contains(&"*"), "all of another module");
+    assert!(names.len() <= MAX_ROOT_NAMES, "{}: {names:?}", names.len());
+}

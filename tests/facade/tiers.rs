@@ -3,9 +3,10 @@
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --auto --programs 1000000`.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Compiler, Engine, Evaluator,
-    GlobalsLayout, Host, Instance, Limits, NoTextures, Outcome, Part, Program, SampleRequest,
-    Sampled, Sources, Tier, TierUp, Type,
+    Compiler, Evaluator, GlobalsLayout, Host, Instance, Limits, NoTextures, Outcome, Program,
+    SampleRequest, Sampled, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, Tier, TierUp},
+    evaluator::Engine,
 };
 use adumbra_fuzz::campaign::{run_batch, run_quads};
 use adumbra_fuzz::oracle::batch::At;

@@ -5,7 +5,10 @@ mod num_dual;
 
 use crate::case::Likeness;
 use crate::limit::Dual;
-use adumbra::{Engine, SimdLevel, Tier};
+use adumbra::{
+    batch::{SimdLevel, Tier},
+    evaluator::Engine,
+};
 use adumbra_cli::benchmarks::{
     Batches, Contender, Goal, Pixel, Points, ROUNDS, Report, Workload, planes, planes_out, program,
     race, tiers, w4 as shader, workloads,

@@ -50,7 +50,7 @@ pub(crate) fn native_is_there() -> bool {
         AdumbraTier::Native as u32,
         &raw mut available
     ));
-    assert_eq!(available == 1, adumbra::Tier::Native.is_available());
+    assert_eq!(available == 1, adumbra::batch::Tier::Native.is_available());
     if available == 0 {
         println!("skipped: there is no machine code for this processor");
     }

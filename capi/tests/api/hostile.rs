@@ -187,7 +187,7 @@ fn texts_may_be_anything() {
     for length in [usize::MAX - 1, isize::MAX as usize + 1] {
         assert_eq!(compiled(name, c"x".as_ptr(), length), AdumbraStatus::Size);
     }
-    let long = " ".repeat(adumbra::MAX_SOURCE + 1);
+    let long = " ".repeat(adumbra::sources::MAX_SOURCE + 1);
     assert_eq!(
         compiled(name, long.as_ptr().cast(), long.len()),
         AdumbraStatus::Refused

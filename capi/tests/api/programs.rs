@@ -214,7 +214,7 @@ unsafe extern "C" fn resolve(
 fn there_are_so_many_texts_and_no_more() {
     let empty = c"".as_ptr();
     let sources = made!(adumbra_sources_new(empty, empty, 0));
-    for _ in 1..adumbra::MAX_TEXTS {
+    for _ in 1..adumbra::sources::MAX_TEXTS {
         ok!(adumbra_sources_add(sources, empty, empty, 0));
     }
     // SAFETY: the handle and the texts live.

@@ -4,8 +4,8 @@ use crate::common::{compile, hit, instance, sized, words};
 use crate::points::NOISY;
 use crate::textures::{Seen, Slopes};
 use adumbra::{
-    Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, Options, Quad, Sources,
-    Type,
+    Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources, Type,
+    derivatives::Quad,
 };
 use adumbra_capi::*;
 use std::ffi::c_void;
@@ -69,7 +69,7 @@ fn quads_are_those_of_the_facade() {
             null_mut()
         ));
         expected.evaluate_quad(globals.each_ref(), helpers.map(|h| h != 0), &mut Slopes);
-        for (at, corner) in adumbra::Corner::ALL.into_iter().enumerate() {
+        for (at, corner) in adumbra::derivatives::Corner::ALL.into_iter().enumerate() {
             let mut outcome = AdumbraOutcome::Pending;
             ok!(adumbra_evaluator_show(
                 evaluator,

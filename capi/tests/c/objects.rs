@@ -2,9 +2,11 @@
 
 use crate::compilers::{Language, Library, compiler, link, project, room, scratch};
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Compiler, Engine, Evaluator, Globals, GlobalsLayout,
-    Host, Instance, Limits, ObjectFile, ObjectShader, Options, Part, Platform, Program,
-    SampleRequest, Sampled, Scalar, Sources, Tier, Type,
+    Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, Options, Program,
+    SampleRequest, Sampled, Scalar, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part, Tier},
+    evaluator::Engine,
+    object::{ObjectFile, ObjectShader, Platform},
 };
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};

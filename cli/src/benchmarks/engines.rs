@@ -4,8 +4,10 @@ use super::clock::{Contender, race};
 use super::programs::{self, Pixel, Workload, program, workloads};
 use super::report::Report;
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Dual, Engine, Evaluator, Instance, Limits,
-    NoTextures, OutputSlot, Part, Program, SimdLevel, Tier,
+    Dual, Evaluator, Instance, Limits, NoTextures, Program,
+    access::OutputSlot,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part, SimdLevel, Tier},
+    evaluator::Engine,
 };
 use std::cell::RefCell;
 use std::fmt;

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use adumbra_cli::benchmarks::{Batches, Points, grid, planes, program, w4};
-//! use adumbra::{Engine, SimdLevel, Tier};
+//! use adumbra::{batch::{SimdLevel, Tier}, evaluator::Engine};
 //!
 //! // The first 50 statements of W4, with both derivatives, at a part of the grid.
 //! let program = program(&w4(50), true);

@@ -7,7 +7,7 @@
 use super::clock::{Contender, Sample, race};
 use super::programs::{program, w4, workloads};
 use super::report::{Goal, Report};
-use adumbra::{Program, Tier};
+use adumbra::{Program, batch::Tier};
 use adumbra_aot::Native;
 use adumbra_vm::native::{Translator, Unit};
 use adumbra_vm::{Bytecode, units};

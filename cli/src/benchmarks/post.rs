@@ -4,8 +4,10 @@
 use super::clock::{Contender, race};
 use super::report::{Goal, Report};
 use adumbra::{
-    BatchEvaluator, BatchGlobals, Compiler, Derivatives, Dual, Engine, Evaluator, Globals,
-    GlobalsLayout, Instance, Limits, NoTextures, Options, Part, Program, Sources, Tier,
+    Compiler, Derivatives, Dual, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
+    Options, Program, Sources,
+    batch::{BatchEvaluator, BatchGlobals, Part, Tier},
+    evaluator::Engine,
 };
 use std::hint::black_box;
 use std::sync::Arc;

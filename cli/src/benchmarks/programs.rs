@@ -2,7 +2,7 @@
 
 use super::report::Goal;
 use adumbra::{
-    Compiler, Dual, GlobalsLayout, MemberVisitor, Options, Program, ShaderGlobals, Sources,
+    Compiler, Dual, GlobalsLayout, Options, Program, ShaderGlobals, Sources, globals::MemberVisitor,
 };
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -12,7 +12,11 @@ use crate::checker::Interrupt;
 use crate::outcome::{Failure, Outcome};
 use crate::setup::Setup;
 use adumbra::{
-    BatchEvaluator, BatchSetup, Corner, Evaluator, Faults, Globals, Instance, Part, Stats,
+    Evaluator, Globals, Instance,
+    batch::{BatchEvaluator, BatchSetup, Part},
+    derivatives::Corner,
+    host::Faults,
+    inspect::Stats,
 };
 use indicatif::ProgressBar;
 use std::sync::Mutex;
@@ -289,7 +293,7 @@ fn chunks(
 mod tests {
     use super::*;
     use crate::args::{Cli, Command};
-    use adumbra::{Compiler, Derivatives, Engine, Quad, Sources};
+    use adumbra::{Compiler, Derivatives, Sources, derivatives::Quad, evaluator::Engine};
     use adumbra_image::Size;
     use clap::Parser;
 

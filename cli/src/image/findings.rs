@@ -1,7 +1,11 @@
 //! What the pixels of a picture had to say: faults and messages, counted, and shown where they came first.
 
 use crate::report;
-use adumbra::{Fault, FaultKind, Faults, MessageId, Program, Sources, Span, fault_finding};
+use adumbra::{
+    Program, Sources,
+    diagnostics::{Span, fault_finding},
+    host::{Fault, FaultKind, Faults, MessageId},
+};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

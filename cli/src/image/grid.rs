@@ -7,7 +7,10 @@ use super::surface::{Hit, Surface};
 use crate::outcome::{Failure, Outcome};
 use crate::picture;
 use crate::setup::Setup;
-use adumbra::{BatchGlobals, Globals, GlobalsLayout, Part, Program, Scalar, Type};
+use adumbra::{
+    Globals, GlobalsLayout, Program, Scalar, Type,
+    batch::{BatchGlobals, Part},
+};
 use adumbra_image::Size;
 
 /// What globals are at each pixel.

@@ -3,7 +3,7 @@
 use super::findings::Said;
 use super::textures::Textures;
 use crate::checker::Interrupt;
-use adumbra::{Host, MessageId, SampleRequest, Sampled};
+use adumbra::{Host, SampleRequest, Sampled, host::MessageId};
 use std::time::{Duration, Instant};
 
 /// The host of one tile.

@@ -5,7 +5,12 @@ use super::grid::MIDDLE;
 use super::host::TileHost;
 use super::tile::Tile;
 use super::view::{BAD_DERIVATIVE, NAN};
-use adumbra::{Corner, Globals, Sources, Span, nan_origins, nan_origins_in_quad};
+use adumbra::{
+    Globals, Sources,
+    derivatives::Corner,
+    diagnostics::Span,
+    inspect::{nan_origins, nan_origins_in_quad},
+};
 
 /// For the first pixel that is NaN, or whose derivative is: which part of the output it is, and the place in the text where it became NaN.
 pub fn first(job: &Job<'_>, sources: &Sources, pixels: &[[f32; 4]]) -> Option<String> {

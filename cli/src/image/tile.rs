@@ -2,7 +2,7 @@
 //!
 //! Quads begin at even columns and rows. Where the picture ends within one, points beyond its edge complete it, as helpers.
 
-use adumbra::Corner;
+use adumbra::derivatives::Corner;
 use adumbra_image::Size;
 
 /// Points of a picture.

@@ -2,7 +2,7 @@
 
 use super::args::ViewName;
 use super::shown::Shown;
-use adumbra::{HumanFloat, Part};
+use adumbra::{batch::Part, value::HumanFloat};
 use adumbra_image::{Size, srgb};
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 //!
 //! What is not finite leaves a gap. A curve that does not change is a line in the middle.
 
-use adumbra::HumanFloat;
+use adumbra::value::HumanFloat;
 use std::fmt::Write;
 
 /// The dots of a cell, `DOTS[row][column]`, as bits above the empty braille character.

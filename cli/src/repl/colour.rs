@@ -1,7 +1,7 @@
 //! Colours for what is typed: what a word is, the lexer says. The text stays as it is, so the cursor stays where it was.
 
 use super::session::is_command;
-use adumbra::FileId;
+use adumbra::diagnostics::FileId;
 use adumbra_frontend::check::builtin;
 use adumbra_frontend::kind::Kind;
 use adumbra_frontend::lexer::lex;

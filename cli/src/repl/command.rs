@@ -8,7 +8,11 @@ use crate::image;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::show;
-use adumbra::{Difference, HumanFloat, PASSES, central_differences};
+use adumbra::{
+    derivatives::{Difference, central_differences},
+    inspect::PASSES,
+    value::HumanFloat,
+};
 use adumbra_frontend::closest;
 use clap::Parser;
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 
 use super::help;
 use super::session::{Session, is_command};
-use adumbra::{FileId, PASSES, Type};
+use adumbra::{Type, diagnostics::FileId, inspect::PASSES};
 use adumbra_frontend::check::{builtin, predeclared_names};
 use adumbra_frontend::kind::Kind;
 use adumbra_frontend::lexer::lex;

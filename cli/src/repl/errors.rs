@@ -30,7 +30,7 @@ pub fn page(code: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adumbra::Code;
+    use adumbra::diagnostics::Code;
 
     #[test]
     fn every_code_has_a_page() {

@@ -2,7 +2,10 @@
 
 use super::errors;
 use super::words::{self, WORDS};
-use adumbra::{Class, Direction, Op, OpInfo};
+use adumbra::{
+    derivatives::Direction,
+    inspect::{Class, Op, OpInfo},
+};
 use adumbra_frontend::check::builtin;
 use std::fmt::Write;
 

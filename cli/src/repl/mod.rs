@@ -19,7 +19,12 @@ use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format};
 use crate::setup::Setup;
 use crate::show;
-use adumbra::{Dual, EntryKind, Findings, Given, OutputView, Sources, View};
+use adumbra::{
+    Dual, Findings, Sources,
+    evaluator::OutputView,
+    session::{EntryKind, Given},
+    value::View,
+};
 use reader::{Read1, Reader};
 use session::{Compiled, Session, is_command};
 use std::cell::RefCell;

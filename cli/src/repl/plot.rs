@@ -8,7 +8,10 @@ use super::session::{Compiled, Session};
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format};
 use crate::show;
-use adumbra::{Diagnostic, Dual, Globals, HumanFloat, Scalar, Type, View};
+use adumbra::{
+    Diagnostic, Dual, Globals, Scalar, Type,
+    value::{HumanFloat, View},
+};
 use std::fmt::Write;
 
 /// How wide a plot is where there is no terminal to ask.

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The longest line that is read whole, in bytes. The rest of a longer one is dropped, and the item refused as too long.
-pub const MAX_LINE: usize = adumbra::MAX_SOURCE + 1;
+pub const MAX_LINE: usize = adumbra::sources::MAX_SOURCE + 1;
 
 /// How many items the history keeps.
 const HISTORY: usize = 10_000;
@@ -203,7 +203,7 @@ fn item(
         item.push_str(&read);
         // Asking the parser is for where brackets do not answer: it reads the item from its beginning.
         let goes_on = brackets.are_open() || is_unfinished(&item);
-        if !goes_on || item.len() > adumbra::MAX_SOURCE {
+        if !goes_on || item.len() > adumbra::sources::MAX_SOURCE {
             return Ok(Read1::Item(item));
         }
     }

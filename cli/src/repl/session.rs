@@ -14,9 +14,12 @@ use crate::report;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{
-    Code, Compiler, Diagnostic, Dual, Entries, EntryKind, Evaluator, FileId, Findings, Given,
-    Globals, GlobalsLayout, Instance, LayoutError, Program, Sources, Span, Type, View, entries,
-    item_at,
+    Compiler, Diagnostic, Dual, Evaluator, Findings, Globals, GlobalsLayout, Instance, Program,
+    Sources, Type,
+    diagnostics::{Code, FileId, Span},
+    globals::LayoutError,
+    session::{Entries, EntryKind, Given, entries, item_at},
+    value::View,
 };
 use adumbra_frontend::Interner;
 use adumbra_frontend::ast::{ItemKind, Name, TypeName};

@@ -1,9 +1,6 @@
 //! A host of a shader that was compiled ahead of time. It makes no machine code, and says of how much it found.
 
-use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, Engine, Evaluator, Globals, Instance, Limits,
-    NoTextures, ObjectShader, Part, Program, Tier,
-};
+use adumbra::{Evaluator, Globals, Instance, Limits, NoTextures, Program, batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part, Tier}, evaluator::Engine, object::ObjectShader};
 use std::error::Error;
 
 // SAFETY: the build script wrote the object in which the linker finds it.

@@ -14,8 +14,12 @@ use crate::feature::Feature;
 use crate::generate::{Point, Program};
 use crate::mix::Mix;
 use adumbra::{
-    BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Engine, Evaluator, Host, Instance,
-    MAX_WIDTH, MessageId, Outcome, SampleRequest, Sampled, SimdLevel, Tier, TierUp,
+    Evaluator, Host, Instance, Outcome, SampleRequest, Sampled,
+    batch::{
+        BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, MAX_WIDTH, SimdLevel, Tier, TierUp,
+    },
+    evaluator::Engine,
+    host::MessageId,
 };
 use adumbra_ir::eval::Shadows;
 use adumbra_vm::native;

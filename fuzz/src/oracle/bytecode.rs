@@ -8,7 +8,7 @@ use super::quads::{self, QuadMix};
 use super::reference::limits;
 use crate::choices::Choices;
 use crate::generate::{Point, point};
-use adumbra::{Engine, Program, Sources};
+use adumbra::{Program, Sources, evaluator::Engine};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

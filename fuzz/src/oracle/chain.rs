@@ -11,8 +11,10 @@ use crate::feature::{Feature, Features};
 use crate::generate::{Point, Program, globals};
 use crate::mix::Mix;
 use adumbra::{
-    AtDivergence, Compiler, Engine, Evaluator, Faults, Globals, GlobalsLayout, Instance, Options,
-    OutputView, Sources,
+    Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources,
+    derivatives::AtDivergence,
+    evaluator::{Engine, OutputView},
+    host::Faults,
 };
 use adumbra_ir::eval::Tally;
 use adumbra_ir::host::Limits;

@@ -12,7 +12,8 @@ use crate::choices::Choices;
 use crate::generate::graph::{Face, Feed, Graph, converted};
 use crate::generate::{Point, Profile, Program};
 use adumbra::{
-    Engine, Evaluator, Group, Host, Instance, SampleRequest, Sampled, Scalar, Sources, Type, View,
+    Evaluator, Host, Instance, SampleRequest, Sampled, Scalar, Sources, Type, evaluator::Engine,
+    group::Group, value::View,
 };
 use adumbra_ir::host::Faults;
 use adumbra_ir::module::{MessageId, TextureId};

@@ -11,8 +11,12 @@ use crate::bundle;
 use crate::choices::next;
 use crate::generate::{Point, Program};
 use adumbra::{
-    AtDivergence, BatchGlobals, BatchSetup, Code, Compiler, Corner, Derivatives, Engine, Evaluator,
-    Host, Instance, MessageId, Options, Outcome, Quad, SampleRequest, Sampled,
+    Compiler, Derivatives, Evaluator, Host, Instance, Options, Outcome, SampleRequest, Sampled,
+    batch::{BatchGlobals, BatchSetup},
+    derivatives::{AtDivergence, Corner, Quad},
+    diagnostics::Code,
+    evaluator::Engine,
+    host::MessageId,
 };
 use std::fmt;
 use std::ops::AddAssign;

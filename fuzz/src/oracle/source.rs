@@ -4,7 +4,7 @@ use super::chain::{compiler, observe, spans_are_valid};
 use super::modes::MODES;
 use crate::bundle;
 use crate::generate::{globals, point};
-use adumbra::{Diagnostic, Engine, Findings, Sources};
+use adumbra::{Diagnostic, Findings, Sources, evaluator::Engine};
 
 /// What became of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

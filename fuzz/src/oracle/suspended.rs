@@ -7,8 +7,8 @@ use super::reference::Recorder;
 use crate::choices::next;
 use crate::generate::Point;
 use adumbra::{
-    Engine, Evaluator, Globals, Host, Instance, Limits, Outcome, ParkedPoint, Program,
-    SampleRequest, Sampled,
+    Evaluator, Globals, Host, Instance, Limits, Outcome, Program, SampleRequest, Sampled,
+    evaluator::{Engine, ParkedPoint},
 };
 use adumbra_ir::module::MessageId;
 use std::sync::Arc;

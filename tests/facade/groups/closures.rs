@@ -1,7 +1,10 @@
 //! Closure trees over the API and in JSON, and the registry that shaders are held to.
 
 use super::*;
-use adumbra::{Closure, ClosureRegistry, ClosureView, RegistryError, Type};
+use adumbra::{
+    Type,
+    closure::{Closure, ClosureRegistry, ClosureView, RegistryError},
+};
 
 /// A closure output of a shader: for people and for programs, the same by both engines.
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Each wrong group gets its code and a message that names the units, all at once.
 
 use super::*;
-use adumbra::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
+use adumbra::group::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
 
 const SCALE: &str = "shader scale(float x, int n = 1, float3 v = float3(0.0), out float y, out float3 w) { y = x * n; w = y * v; }";
 

@@ -7,8 +7,8 @@ mod fold;
 mod wiring;
 
 use adumbra::{
-    Compiler, Diagnostic, Engine, Evaluator, Findings, Globals, GlobalsLayout, Group, Host,
-    Instance, Limits, Options, Program, SampleRequest, Sampled, Sources,
+    Compiler, Diagnostic, Evaluator, Findings, Globals, GlobalsLayout, Host, Instance, Limits,
+    Options, Program, SampleRequest, Sampled, Sources, evaluator::Engine, group::Group,
 };
 use std::sync::Arc;
 

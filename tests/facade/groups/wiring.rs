@@ -1,7 +1,7 @@
 //! What flows through wires, and what of a group is no part of the program.
 
 use super::*;
-use adumbra::Lanes;
+use adumbra::derivatives::Lanes;
 
 const UV: &str = include_str!("../../../examples/group/uv.adu");
 const NOISE: &str = include_str!("../../../examples/group/noise.adu");

@@ -1,9 +1,11 @@
 //! Globals by derive and by builder: the same memory, and the layouts of the SORT post.
 
 use adumbra::{
-    Compiler, Diagnostic, Dual, Engine, Evaluator, Flag, Globals, GlobalsLayout, Instance, Limits,
-    MemberVisitor, NoTextures, Options, PointGlobals, Scalar, ShaderGlobals, Sources, Type,
-    central_differences,
+    Compiler, Diagnostic, Dual, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
+    Options, Scalar, ShaderGlobals, Sources, Type,
+    derivatives::central_differences,
+    evaluator::Engine,
+    globals::{Flag, MemberVisitor, PointGlobals},
 };
 use std::mem::{offset_of, size_of};
 

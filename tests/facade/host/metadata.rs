@@ -1,7 +1,9 @@
 //! What a shader says about its inputs and outputs reaches the host, whichever way the program came.
 
 use adumbra::{
-    Compiler, GlobalsLayout, Group, Input, Instance, Metadata, MetadataValue, Program, Sources,
+    Compiler, GlobalsLayout, Instance, Program, Sources,
+    group::Group,
+    program::{Input, Metadata, MetadataValue},
 };
 
 const TEXT: &str = r#"

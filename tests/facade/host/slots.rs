@@ -1,8 +1,8 @@
 //! Slots: the same as access by name, and no use for other values.
 
 use adumbra::{
-    Closure, Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options,
-    Program, Sources, Type,
+    Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Program,
+    Sources, Type, closure::Closure,
 };
 use std::sync::Arc;
 

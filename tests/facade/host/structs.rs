@@ -1,9 +1,12 @@
 //! Host structs whose memory is not that of the layout, many of them in a batch, and members of the types of `glam` and `mint`.
 
 use adumbra::{
-    BatchEvaluator, BatchGlobals, Compiler, Dual, Engine, Evaluator, Flag, Globals, GlobalsLayout,
-    HostValue, Instance, Limits, MemberVisitor, NoTextures, Options, Part, Program, ShaderGlobals,
-    Sources, Type,
+    Compiler, Dual, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Options,
+    Program, ShaderGlobals, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, Part},
+    evaluator::Engine,
+    globals::{Flag, MemberVisitor},
+    value::HostValue,
 };
 use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 use mint::{ColumnMatrix3, ColumnMatrix4, RowMatrix3, RowMatrix4, Vector2, Vector3, Vector4};

@@ -96,7 +96,7 @@ fn stats_say_how_long_and_how_large() {
     }
     assert!(stats["bytecode_ops"].as_u64().unwrap() > 0);
     assert!(stats["tier"].is_null() && stats["native"].is_null());
-    if adumbra::Tier::Native.is_available() {
+    if adumbra::batch::Tier::Native.is_available() {
         let args = ["run", &file, "--json", "--stats", "--engine", "native"];
         let ran = adumbra(args.into_iter().chain(SEEDS));
         let stats = &json_of(&ran)["stats"];

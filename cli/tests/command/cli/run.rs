@@ -262,7 +262,7 @@ fn bench_prints_one_flat_object_of_figures_and_ratios() {
     ] {
         assert!(figures.contains_key(name), "{name} is missing");
     }
-    let is_native = adumbra::Tier::Native.is_available();
+    let is_native = adumbra::batch::Tier::Native.is_available();
     assert_eq!(
         figures.contains_key("native_compile_w1_value_min_us"),
         is_native
@@ -286,7 +286,7 @@ fn bench_prints_one_flat_object_of_figures_and_ratios() {
 #[test]
 fn machine_code_that_ran_is_named_for_perf() {
     use std::process::{Command, Stdio};
-    if !adumbra::Tier::Native.is_available() {
+    if !adumbra::batch::Tier::Native.is_available() {
         println!("skipped: there is no machine code for this processor");
         return;
     }
@@ -314,7 +314,7 @@ fn machine_code_that_ran_is_named_for_perf() {
 fn a_debugger_knows_machine_code_by_name() {
     use std::process::Command;
     let debugger = Command::new("gdb").arg("--version").output();
-    if debugger.is_err() || !adumbra::Tier::Native.is_available() {
+    if debugger.is_err() || !adumbra::batch::Tier::Native.is_available() {
         println!("skipped: there is no gdb, or no machine code for this processor");
         return;
     }

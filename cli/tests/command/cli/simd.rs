@@ -1,6 +1,6 @@
 //! The SIMD level that the environment asks for.
 
-use adumbra::{SIMD_VARIABLE, SimdLevel};
+use adumbra::batch::{SIMD_VARIABLE, SimdLevel};
 use std::process::Command;
 
 #[test]

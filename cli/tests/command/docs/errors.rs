@@ -1,7 +1,7 @@
 //! The error pages: `docs/errors/CODE.md`, one for each code, with a wrong text, its report and its mend.
 
 use super::page::{Block, blocks};
-use adumbra::{Code, Compiler, GlobalsLayout, Sources};
+use adumbra::{Compiler, GlobalsLayout, Sources, diagnostics::Code};
 use std::path::PathBuf;
 
 fn path(code: Code) -> PathBuf {

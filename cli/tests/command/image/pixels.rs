@@ -140,7 +140,7 @@ fn a_large_picture_has_the_same_bits_whoever_computed_its_rows_and_says_who() {
     assert!(rows.ends_with(" the interpreter"), "{rows}");
     let (found, rows) = of("");
     assert!(found == expected, "{rows}");
-    if adumbra::Tier::Native.is_available() {
+    if adumbra::batch::Tier::Native.is_available() {
         let (found, rows) = of("--engine native");
         assert!(
             found == expected && rows.ends_with(" machine code"),

@@ -25,12 +25,12 @@ use std::path::Path;
 
 /// The engines that this processor has, as the command names them.
 fn engines() -> impl Iterator<Item = &'static str> {
-    adumbra::Engine::available().map(|engine| match engine {
-        adumbra::Engine::Reference => "reference",
-        adumbra::Engine::Point => "point",
-        adumbra::Engine::Batch => "batch",
-        adumbra::Engine::Native => "native",
-        adumbra::Engine::Auto => "auto",
+    adumbra::evaluator::Engine::available().map(|engine| match engine {
+        adumbra::evaluator::Engine::Reference => "reference",
+        adumbra::evaluator::Engine::Point => "point",
+        adumbra::evaluator::Engine::Batch => "batch",
+        adumbra::evaluator::Engine::Native => "native",
+        adumbra::evaluator::Engine::Auto => "auto",
     })
 }
 
@@ -77,7 +77,7 @@ fn all<'a>(lines: &[(&'a str, &'a str)], key: &str) -> Vec<&'a str> {
 
 fn execute(path: &str, options: &[&str], engine: &'static str) -> Result<Ran, String> {
     // A budget beyond the default lifts the command's limit in seconds, which a busy machine could reach.
-    let steps = (adumbra::DEFAULT_STEPS + 1).to_string();
+    let steps = (adumbra::host::DEFAULT_STEPS + 1).to_string();
     let mut args = vec!["run", path, "--json", "--engine", engine];
     args.extend(options);
     if !options.contains(&"--steps") {

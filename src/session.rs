@@ -33,7 +33,7 @@ pub enum EntryKind {
 /// Reads what was typed. Its [`FileId`] is that of the first text.
 ///
 /// ```
-/// use adumbra::{Entries, EntryKind, entries};
+/// use adumbra::session::{Entries, EntryKind, entries};
 /// let Entries::Complete(found) = entries("float f(float x) { return x; } f(1)") else { panic!() };
 /// assert_eq!(found, [EntryKind::Item(0..30), EntryKind::Run(31..35)]);
 /// assert!(matches!(entries("float f(float x) {"), Entries::Unfinished(_)));

@@ -1,0 +1,10 @@
+//! What is known of a shader and a program besides what they compute: intermediate representation, reports of the passes, figures, the origins of NaNs.
+
+pub use crate::arenas::MAX_KEPT_ARENA;
+pub use crate::origins::{nan_origins, nan_origins_in_quad};
+pub use crate::stats::{Memory, NativeStats, Phases, Stats};
+pub use adumbra_aot::tell_debuggers;
+pub use adumbra_ir::eval::Origin;
+pub use adumbra_ir::passes::{FunctionReport, PASSES, ValueReport};
+pub use adumbra_ir::{Module, Op};
+pub use adumbra_ops::row::{Class, Info as OpInfo};
