@@ -238,13 +238,15 @@ impl Lane for f32 {
     }
     #[inline(always)]
     fn rare(mask: bool, slow: impl Slow<f32>, fast: f32) -> f32 {
-        if mask {
-            std::hint::cold_path();
-            slow.slow()
-        } else {
-            fast
-        }
+        if mask { out_of_line(slow) } else { fast }
     }
+}
+
+/// A slow path by itself, so that each is compiled once and not into every routine that has it.
+#[cold]
+#[inline(never)]
+fn out_of_line(slow: impl Slow<f32>) -> f32 {
+    slow.slow()
 }
 
 impl Word for u32 {

@@ -1,6 +1,6 @@
 //! Packs of sixteen points, in two registers, with AVX2 and FMA.
 
-pack_types!(16);
+pack_types!(16, #[target_feature(enable = "avx2,fma")]);
 pairs!(8);
 
 /// Each function wants a processor with AVX2 and FMA.

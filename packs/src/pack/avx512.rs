@@ -1,6 +1,6 @@
 //! Packs of thirty-two points, in two registers, with AVX-512, whose truth values are a bit each.
 
-pack_types!(32);
+pack_types!(32, #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]);
 pairs!(16);
 
 /// Each function wants a processor with AVX-512 F, BW, DQ and VL.

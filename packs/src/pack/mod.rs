@@ -40,8 +40,10 @@ pub(super) trait Flags: Mask {
 }
 
 /// Makes the types of a level from its functions, which stand in the module `raw` beside the call.
+/// The attribute gives
+/// the functions that stand alone the features of the level.
 macro_rules! pack_types {
-    ($lanes:literal) => {
+    ($lanes:literal $(, #[$features:meta])?) => {
         use super::{Flags, Pack, PackWord};
         use adumbra_ops::CallOut;
         use adumbra_ops::field::{Field, Lane, Mask, Slow, Word};
@@ -172,9 +174,20 @@ macro_rules! pack_types {
                 if mask.bits() == 0 {
                     return fast;
                 }
-                std::hint::cold_path();
-                Floats::select(mask, slow.slow(), fast)
+                // SAFETY: only routines of this level have packs.
+                Floats::select(mask, unsafe { out_of_line(slow) }, fast)
             }
+        }
+
+        /// A slow path by itself, so that a level has each once and not in every routine.
+        ///
+        /// # Safety
+        /// The processor has the level.
+        #[cold]
+        #[inline(never)]
+        $(#[$features])?
+        unsafe fn out_of_line(slow: impl Slow<Floats>) -> Floats {
+            slow.slow()
         }
 
         impl Word for Words {

@@ -159,12 +159,23 @@ macro_rules! level {
     };
 }
 
-level!(baseline, portable);
+level!(portable, portable);
 #[cfg(target_arch = "x86_64")]
 level!(avx2, avx2, #[target_feature(enable = "avx2,fma")]);
 #[cfg(target_arch = "x86_64")]
 level!(avx512, avx512, #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]);
 
+/// The routines of the baseline.
+mod baseline {
+    #[cfg(target_arch = "x86_64")]
+    pub(super) use super::by_point::{float_general, word_general};
+    pub(super) use super::portable::{each_full, each_general, test};
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(super) use super::portable::{float_general, full, word_general};
+}
+
+#[cfg(target_arch = "x86_64")]
+mod by_point;
 mod conditions;
 mod part;
 // Behind the macros, which they use.
@@ -283,10 +294,21 @@ unsafe fn full<P: Pack, T: Part<N>, const N: usize, const SHAPES: u16>(
             args[i] = splat::<P>(values[i]);
             i += 1;
         }
-        let shadows = match const { has_dual(SHAPES) } {
-            true => [place(1), place(2)],
-            false => [to; 2],
-        };
+        if const { !has_dual(SHAPES) } {
+            each_pack!(pack in runs, P => {
+                let mut all = args;
+                let mut i = 0;
+                while i < N {
+                    if shape(SHAPES, i) == VARYING {
+                        all[i] = load::<P>(values[i], pack);
+                    }
+                    i += 1;
+                }
+                store::<P>(to, pack, T::value::<P>(all));
+            });
+            return;
+        }
+        let (to_x, to_y) = (place(1), place(2));
         each_pack!(pack in runs, P => {
             let mut all = [Arg { value: args[0], shadows: None }; N];
             let mut i = 0;
@@ -301,11 +323,11 @@ unsafe fn full<P: Pack, T: Part<N>, const N: usize, const SHAPES: u16>(
                 }
                 i += 1;
             }
-            let found = T::run(all);
+            let found = T::dual(all);
             store::<P>(to, pack, found.value);
             if let Some([x, y]) = found.shadows {
-                store::<P>(shadows[0], pack, x.bits());
-                store::<P>(shadows[1], pack, y.bits());
+                store::<P>(to_x, pack, x.bits());
+                store::<P>(to_y, pack, y.bits());
             }
         });
     }

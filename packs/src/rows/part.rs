@@ -12,9 +12,20 @@ pub(super) struct Arg<P: Pack> {
     pub(super) shadows: Option<[P; 2]>,
 }
 
-/// What is computed from `N` operands. Which of them have shadows is known wherever it is compiled.
+/// What is computed from `N` operands.
 pub(super) trait Part<const N: usize> {
-    fn run<P: Pack>(args: [Arg<P>; N]) -> Arg<P>;
+    /// Without shadows.
+    fn value<P: Pack>(args: [P::Words; N]) -> P::Words;
+    /// With those that the operands have. Which do is known wherever it is compiled.
+    fn dual<P: Pack>(args: [Arg<P>; N]) -> Arg<P>;
+}
+
+impl<P: Pack> Arg<P> {
+    #[inline(always)]
+    fn plain(value: P::Words) -> Arg<P> {
+        let shadows = None;
+        Arg { value, shadows }
+    }
 }
 
 /// A row of floats.
@@ -31,7 +42,19 @@ pub(super) struct Same<A, const NA: usize, const LOWER: usize, const UPPER: usiz
 
 impl<R: Row<N>, const N: usize> Part<N> for Float<R> {
     #[inline(always)]
-    fn run<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
+    fn value<P: Pack>(args: [P::Words; N]) -> P::Words {
+        let kinds = R::INFO.operands;
+        let mut values = [operand::<P>(kinds[0], args[0]); N];
+        let mut i = 1;
+        while i < N {
+            values[i] = operand(kinds[i], args[i]);
+            i += 1;
+        }
+        R::value(values).bits()
+    }
+
+    #[inline(always)]
+    fn dual<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
         let kinds = R::INFO.operands;
         let mut values = [operand::<P>(kinds[0], args[0].value); N];
         let (mut x, mut y) = ([None; N], [None; N]);
@@ -45,15 +68,14 @@ impl<R: Row<N>, const N: usize> Part<N> for Float<R> {
             }
             i += 1;
         }
-        if !has_shadows {
-            return Arg {
-                value: R::value(values).bits(),
-                shadows: None,
-            };
-        }
+        // Without shadows nobody reads the partials, and they are not computed.
         let (value, partials) = R::both(values);
+        let value_bits = value.bits();
+        if !has_shadows {
+            return Arg::plain(value_bits);
+        }
         Arg {
-            value: value.bits(),
+            value: value_bits,
             shadows: Some([tangent(&partials, x, value), tangent(&partials, y, value)]),
         }
     }
@@ -61,18 +83,64 @@ impl<R: Row<N>, const N: usize> Part<N> for Float<R> {
 
 impl<R: WordRow<N>, const N: usize> Part<N> for Whole<R> {
     #[inline(always)]
-    fn run<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
+    fn value<P: Pack>(args: [P::Words; N]) -> P::Words {
+        R::value(args)
+    }
+
+    #[inline(always)]
+    fn dual<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
         let mut words = [args[0].value; N];
         let mut i = 1;
         while i < N {
             words[i] = args[i].value;
             i += 1;
         }
-        Arg {
-            value: R::value(words),
-            shadows: None,
-        }
+        Arg::plain(R::value(words))
     }
+}
+
+/// The operands of the first of two parts, out of those of both.
+#[inline(always)]
+fn first<T: Copy, const N: usize, const NA: usize>(args: [T; N], at: usize) -> [T; NA] {
+    let mut first = [args[at]; NA];
+    let mut i = 1;
+    while i < NA {
+        first[i] = args[at + i];
+        i += 1;
+    }
+    first
+}
+
+/// The operands of the second, which has what the first gives at the number `at`.
+#[inline(always)]
+fn then<T: Copy, const N: usize, const NB: usize>(args: [T; N], given: T, at: usize) -> [T; NB] {
+    let mut then = [given; NB];
+    let mut i = 0;
+    while i < NB {
+        if i < at {
+            then[i] = args[i];
+        } else if i > at {
+            then[i] = args[i + N - NB];
+        }
+        i += 1;
+    }
+    then
+}
+
+/// The operands of a part that has the same one twice.
+#[inline(always)]
+fn doubled<T: Copy, const N: usize, const NA: usize>(
+    args: [T; N],
+    lower: usize,
+    upper: usize,
+) -> [T; NA] {
+    let mut all = [args[lower]; NA];
+    let mut i = 0;
+    while i < N {
+        all[if i < upper { i } else { i + 1 }] = args[i];
+        i += 1;
+    }
+    all
 }
 
 impl<A, B, const NA: usize, const NB: usize, const AT: usize, const N: usize> Part<N>
@@ -82,25 +150,14 @@ where
     B: Part<NB>,
 {
     #[inline(always)]
-    fn run<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
+    fn value<P: Pack>(args: [P::Words; N]) -> P::Words {
         const { assert!(N + 1 == NA + NB && AT < NB, "operands of both, but one") };
-        let mut first = [args[AT]; NA];
-        let mut i = 1;
-        while i < NA {
-            first[i] = args[AT + i];
-            i += 1;
-        }
-        let mut then = [A::run(first); NB];
-        let mut i = 0;
-        while i < NB {
-            if i < AT {
-                then[i] = args[i];
-            } else if i > AT {
-                then[i] = args[i + NA - 1];
-            }
-            i += 1;
-        }
-        B::run(then)
+        B::value::<P>(then(args, A::value::<P>(first(args, AT)), AT))
+    }
+
+    #[inline(always)]
+    fn dual<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
+        B::dual(then(args, A::dual(first(args, AT)), AT))
     }
 }
 
@@ -110,14 +167,13 @@ where
     A: Part<NA>,
 {
     #[inline(always)]
-    fn run<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
+    fn value<P: Pack>(args: [P::Words; N]) -> P::Words {
         const { assert!(N + 1 == NA && LOWER < UPPER && UPPER < NA, "all but one") };
-        let mut all = [args[LOWER]; NA];
-        let mut i = 0;
-        while i < N {
-            all[if i < UPPER { i } else { i + 1 }] = args[i];
-            i += 1;
-        }
-        A::run(all)
+        A::value::<P>(doubled(args, LOWER, UPPER))
+    }
+
+    #[inline(always)]
+    fn dual<P: Pack>(args: [Arg<P>; N]) -> Arg<P> {
+        A::dual(doubled(args, LOWER, UPPER))
     }
 }
