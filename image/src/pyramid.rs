@@ -29,7 +29,8 @@ pub fn level(size: Size, dx: [f32; 2], dy: [f32; 2]) -> f32 {
     // Of a NaN and a number, the number is the greater.
     let longer = square(dx).max(square(dy));
     match longer > 1.0 {
-        true => (0.5 * longer.log2()).min(f64::from(last_level(size))) as f32,
+        // The platform's logarithm differs in the last bit from one system to the next.
+        true => (0.5 * libm::log2(longer)).min(f64::from(last_level(size))) as f32,
         false => 0.0,
     }
 }

@@ -183,6 +183,75 @@ fn what_asks_something_of_its_callers_says_what() {
     none(wrong);
 }
 
+/// Folders whose code makes results: values of programs, and pictures of them.
+const MAKES_RESULTS: [&str; 11] = [
+    "aot/src/",
+    "capi/src/",
+    "cli/src/",
+    "derive/src/",
+    "frontend/src/",
+    "image/src/",
+    "ir/src/",
+    "ops/src/",
+    "packs/src/",
+    "src/",
+    "vm/src/",
+];
+
+/// Methods of floats that the platform's library of mathematics computes, each platform's in its
+/// own way. Square roots and fused multiplications are the same everywhere.
+const PLATFORM_MATH: [&str; 26] = [
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp",
+    "exp2", "exp_m1", "hypot", "ln", "ln_1p", "log", "log10", "log2", "powf", "powi", "sin",
+    "sin_cos", "sinh", "tan", "tanh",
+];
+
+/// The methods of that list that a line of code calls or names.
+fn platform_math(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, _) in line.match_indices(['.', ':']) {
+        let rest = &line[at + 1..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        let is_float = ["f32:", "f64:"].iter().any(|ty| line[..at].ends_with(ty));
+        let is_called = line[at..].starts_with('.') && behind.starts_with('(');
+        // Powers of 2 are exact in whatever way they are multiplied.
+        let bases = ["2f32", "2f64", "2.0_f32", "2.0_f64", "0.5_f32", "0.5_f64"];
+        let is_exact = name == "powi" && bases.iter().any(|base| line[..at].ends_with(base));
+        if PLATFORM_MATH.contains(&name) && (is_called || is_float) && !is_exact {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn results_use_no_platform_math() {
+    // The same bits on every machine: ops have algorithms of their own, the rest uses `libm`. What
+    // an op means over the reals is an oracle that no engine runs; its functions take f64.
+    let mut wrong = Vec::new();
+    let mut oracles = 0;
+    for file in files(".rs") {
+        if !MAKES_RESULTS.iter().any(|folder| file.starts_with(folder)) {
+            continue;
+        }
+        let text = read(&file);
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate().filter(|(_, l)| !is_comment(l)) {
+            for name in platform_math(line) {
+                let is_oracle = |line: &&str| line.starts_with("fn ") && line.contains("f64");
+                if file.starts_with("ops/src/") && around(&lines, at).iter().any(is_oracle) {
+                    oracles += 1;
+                } else {
+                    wrong.push(format!("{file}:{}: {name}", at + 1));
+                }
+            }
+        }
+    }
+    assert!(oracles > 10, "oracles are looked at: {oracles}");
+    none(wrong);
+}
+
 /// The lines of a manifest that name dependencies: those for building and testing too.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut inside = false;
