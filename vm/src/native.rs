@@ -28,7 +28,7 @@ pub fn serves(level: Level) -> bool {
 }
 
 /// What one kernel computes.
-#[derive(Debug, Hash)]
+#[derive(Debug)]
 pub enum Unit {
     /// Rows that follow one another.
     Stretch(Stretch),
@@ -37,7 +37,7 @@ pub enum Unit {
 }
 
 /// Blocks that control enters at the first one alone, and leaves for later ones outside. Whoever runs is at the least block, as everywhere in the engine.
-#[derive(Debug, Default, Hash)]
+#[derive(Debug, Default)]
 pub struct Region {
     /// How the words that rows name are found. The kernel's references stand in the same order.
     pub words: Vec<Home>,
@@ -50,7 +50,7 @@ pub struct Region {
 }
 
 /// A block of a region.
-#[derive(Debug, Hash)]
+#[derive(Debug)]
 pub struct Block {
     /// Its rows, in order.
     pub rows: Vec<Computed>,
@@ -63,7 +63,7 @@ pub struct Block {
 }
 
 /// How a block ends.
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub enum End {
     /// There, for all.
     Jump(Way),
@@ -90,7 +90,7 @@ fn one_or_two(first: Way, second: Option<Way>) -> impl Iterator<Item = Way> + Cl
 }
 
 /// A choice between two ways.
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub struct Branch {
     /// What is asked.
     pub question: Question,
@@ -129,7 +129,7 @@ pub struct Points {
 }
 
 /// Rows that follow one another.
-#[derive(Clone, Debug, Default, Hash)]
+#[derive(Clone, Debug, Default)]
 pub struct Stretch {
     /// How the words that rows name are found. The kernel's references stand in the same order.
     pub words: Vec<Home>,
@@ -141,7 +141,7 @@ pub struct Stretch {
 
 /// What of a function is code for single points: pieces of rows, between which control goes. Whatever else stands there is left to the interpreter, so
 /// control comes in at several pieces, and goes out at many.
-#[derive(Debug, Default, Hash)]
+#[derive(Debug, Default)]
 pub struct Flow {
     /// How the words that rows name are found.
     pub words: Vec<Home>,
@@ -154,7 +154,7 @@ pub struct Flow {
 }
 
 /// Rows that follow one another, and what comes then.
-#[derive(Debug, Hash)]
+#[derive(Debug)]
 pub struct Piece {
     /// The rows, in order.
     pub rows: Vec<Computed>,
@@ -168,7 +168,7 @@ pub struct Piece {
 pub const FINISHED: u32 = u32::MAX;
 
 /// Where control goes behind a piece.
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub enum Then {
     /// There.
     Go(Way),
@@ -194,7 +194,7 @@ impl Then {
 }
 
 /// What a branch asks.
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// A row that gives a truth value; or the first operand itself is one.
     pub test: Option<Op>,
@@ -229,7 +229,7 @@ pub enum Home {
 }
 
 /// A row of a unit.
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub struct Computed {
     /// What is computed.
     pub what: What,

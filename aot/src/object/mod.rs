@@ -3,20 +3,21 @@
 //! An object has no code of its own beside the kernels, and asks the linker for nothing: code knows no addresses ([`CALLEES`](adumbra_vm::native::CALLEES)), and what stands
 //! around the kernels – textures, calls, faults, budgets – is the machine's, as ever. So it has the shader's bytecode too, from which the machine is made.
 
+mod fingerprint;
 mod write;
 
 use crate::entries;
 use crate::target::Target;
-use adumbra_vm::native::{AT_ONCE, Flow, Kernels, PointKernels, REACH};
-use rustc_hash::FxHasher;
-use std::hash::{Hash, Hasher};
+use adumbra_vm::native::{Flow, Kernels, PointKernels};
 use std::slice;
 use std::sync::Arc;
 
+pub(crate) use fingerprint::fingerprint;
 pub use write::{Platform, Shader, TooLong, object};
 
-/// Changes with what kernels are given, and with the structs below.
-const VERSION: u32 = 1;
+/// Changes with what kernels are given, with the structs below, and with the bytes of which a
+/// [`fingerprint`] is taken.
+const VERSION: u32 = 2;
 
 /// An entry of a unit without a kernel.
 const NONE: u32 = u32::MAX;
@@ -167,15 +168,4 @@ unsafe fn list<T>(first: *const T, count: u64) -> &'static [T] {
         // SAFETY: asked of the caller.
         _ => unsafe { slice::from_raw_parts(first, count as usize) },
     }
-}
-
-/// Tells units or flows from others: kernels are of use to those alone that they were made of.
-pub(crate) fn fingerprint<T: Hash>(all: &[T]) -> u64 {
-    let mut hasher = FxHasher::default();
-    // Another version may compute a row otherwise.
-    env!("CARGO_PKG_VERSION").hash(&mut hasher);
-    // What kernels may read and write.
-    [AT_ONCE, REACH].hash(&mut hasher);
-    all.hash(&mut hasher);
-    hasher.finish()
 }
