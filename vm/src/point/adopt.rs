@@ -27,8 +27,8 @@ impl PointMachine {
     ) {
         let slots = self.state.program.slots as usize;
         fill(&mut self.file[..slots], &mut self.kept);
-        let code = self.code.as_ptr();
         let state = &mut self.state;
+        let code = state.code.first();
         state.steps = point.steps;
         state.elements = point.elements;
         state.calls.clear();
@@ -52,7 +52,7 @@ impl PointMachine {
     pub(crate) fn go_on(&mut self, position: u32, host: &mut dyn Host) -> Outcome {
         let mode = super::FloatMode::enter_for_point();
         self.lend(self.kept.as_ptr(), host);
-        let start = self.code.as_ptr().wrapping_add(index(position) as usize);
+        let start = self.state.code.at(index(position) as usize);
         // SAFETY: the position is an instruction of the program; the globals are the machine's own.
         let outcome = unsafe { self.execute(start) };
         drop(mode);
@@ -61,7 +61,7 @@ impl PointMachine {
 
     /// The adopted point waits at the sample or difference at a position.
     pub(crate) fn wait(&mut self, position: u32, awaited: Awaited) {
-        let ip = self.code.as_ptr().wrapping_add(index(position) as usize);
+        let ip = self.state.code.at(index(position) as usize);
         self.state.waiting = Some((ip, awaited));
     }
 

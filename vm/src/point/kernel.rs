@@ -77,7 +77,7 @@ impl Beginning {
         state.steps = self.steps - (self.free - left.steps);
         state.elements = self.elements;
         // SAFETY: other exits are instructions of the program.
-        unsafe { state.code.add(left.exit as usize) }
+        unsafe { state.code.first().add(left.exit as usize) }
     }
 }
 
@@ -105,7 +105,7 @@ unsafe fn run(
         state.steps -= free - left.steps;
         match left.is_finished() {
             true => std::ptr::null(),
-            false => state.code.add(left.exit as usize),
+            false => state.code.first().add(left.exit as usize),
         }
     }
 }

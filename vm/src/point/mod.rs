@@ -9,6 +9,7 @@
 
 mod adopt;
 mod arrays;
+mod code;
 mod control;
 mod float_mode;
 mod flow;
@@ -26,6 +27,7 @@ use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::quad::Awaited;
 use adumbra_packs::Level;
+use code::Code;
 use kernel::Beginning;
 use state::{State, Threaded};
 use std::sync::Arc;
@@ -49,7 +51,6 @@ pub enum Outcome {
 
 /// A program ready to run on one thread, with all the memory that it needs.
 pub struct PointMachine {
-    code: Box<[Threaded]>,
     file: Box<[u32]>,
     /// What comes out of a point that has not returned: zeros.
     nothing: Box<[u32]>,
@@ -65,7 +66,7 @@ pub struct PointMachine {
     state: State,
 }
 
-// SAFETY: the pointers in the state point into the machine's own code, which moves with it, or are lent for one execution (`lend`) and used during it only.
+// SAFETY: the pointers in the state point to the machine's own code, which stays where it is, or are lent for one execution (`lend`) and used during it only.
 unsafe impl Send for PointMachine {}
 
 impl PointMachine {
@@ -118,7 +119,7 @@ impl PointMachine {
             entry,
             beginning,
             state: State {
-                code: code.as_ptr(),
+                code: Code::new(code),
                 output_types,
                 lists: program
                     .lists
@@ -142,7 +143,6 @@ impl PointMachine {
                 kernels,
                 program,
             },
-            code,
             file,
         }
     }
@@ -212,7 +212,7 @@ impl PointMachine {
                 state.faults.add(kind, self.entry.span);
                 std::ptr::null()
             }
-            None => &raw const self.code[self.start],
+            None => state.code.at(self.start),
         }
     }
 
@@ -308,7 +308,6 @@ impl PointMachine {
     pub fn memory(&self) -> usize {
         // Each field is named, so that none is forgotten.
         let PointMachine {
-            code,
             file,
             nothing,
             kept,
@@ -319,7 +318,6 @@ impl PointMachine {
             state,
         } = self;
         size_of::<PointMachine>()
-            + size_of_val(&code[..])
             + size_of_val(&file[..])
             + size_of_val(&nothing[..])
             + size_of_val(&kept[..])
@@ -432,5 +430,40 @@ mod tests {
             assert_eq!(next, alone, "seed {seed}");
         }
         assert!(panics > 10, "{panics}");
+    }
+
+    struct Waits;
+
+    impl Host for Waits {
+        fn sample(&mut self, _: &SampleRequest) -> Sampled {
+            Sampled::Pending
+        }
+    }
+
+    /// Under Miri it sees whether addresses of instructions outlive the moves.
+    #[test]
+    fn waiting_points_go_on_where_machines_move() {
+        let texel = [0.25; 4];
+        let (mut waits, mut inside) = (0, 0);
+        for seed in 0..if cfg!(miri) { 10 } else { 300 } {
+            let (program, globals, inputs) = program(seed);
+            let mut still = PointMachine::new(program.clone(), Limits::default());
+            let alone = still.run(&globals, &inputs, &mut ConstantTexture(texel));
+            let mut moved = PointMachine::new(program, Limits::default());
+            let mut outcome = moved.run(&globals, &inputs, &mut Waits);
+            while outcome == Outcome::Pending && moved.request().is_some() {
+                waits += 1;
+                inside += u32::from(!moved.state.calls.is_empty());
+                let boxed = Box::new(moved);
+                let thread = std::thread::spawn(move || {
+                    let mut all = vec![*boxed];
+                    let outcome = all[0].answer(texel, &mut Waits);
+                    (all.remove(0), outcome)
+                });
+                (moved, outcome) = thread.join().expect("it ends");
+            }
+            assert_eq!((outcome, moved.outputs()), (alone, still.outputs()));
+        }
+        assert!(waits > 0 && (cfg!(miri) || inside > 0), "{waits} {inside}");
     }
 }

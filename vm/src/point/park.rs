@@ -176,7 +176,7 @@ impl PointMachine {
         self.kept.copy_from_slice(globals);
         state.saved[..saved.len()].copy_from_slice(saved);
         state.saved_top = saved.len();
-        let code = self.code.as_ptr();
+        let code = state.code.first();
         let address = |at: u32| code.wrapping_add(at as usize);
         state.calls.clear();
         state.calls.extend(from.calls.iter().map(|call| Caller {

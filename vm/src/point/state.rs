@@ -1,5 +1,6 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
+use super::code::Code;
 use super::rows::offset;
 use crate::bytecode::{Bytecode, WORDS};
 use crate::leaving;
@@ -65,8 +66,8 @@ pub(super) struct Caller {
 
 pub(super) struct State {
     pub(super) program: Arc<Bytecode>,
-    /// The first instruction.
-    pub(super) code: *const Threaded,
+    /// Its instructions, as they run.
+    pub(super) code: Code,
     /// What each scalar that comes out is, and the shadows that it has.
     pub(super) output_types: Box<[(Scalar, Lanes)]>,
     /// The program's lists, with constants resolved.
@@ -100,7 +101,8 @@ pub(super) struct State {
 impl State {
     /// Bytes of the heap that it holds; the program's are not among them.
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&self.output_types[..])
+        self.code.memory()
+            + size_of_val(&self.output_types[..])
             + size_of_val(&self.lists[..])
             + self.calls.capacity() * size_of::<Caller>()
             + size_of_val(&self.saved[..])
@@ -150,7 +152,7 @@ impl State {
     /// Where an instruction stands among the threaded ones, the same in every machine of the program.
     pub(super) fn index(&self, ip: *const Threaded) -> u32 {
         // As addresses, so that nothing need be assumed of the pointers.
-        ((ip as usize - self.code as usize) / size_of::<Threaded>()) as u32
+        ((ip.addr() - self.code.first().addr()) / size_of::<Threaded>()) as u32
     }
 
     fn span(&self, ip: *const Threaded) -> Span {
