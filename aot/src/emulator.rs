@@ -8,22 +8,15 @@ use crate::trial::{EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS, Trial};
 use adumbra_vm::native::Run;
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{self, Command};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::Command;
+use tempfile::TempDir;
 
 const COMPILER: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64-static";
 
 /// The program that runs kernels, in a folder that goes with it.
 pub(crate) struct Emulator {
-    folder: PathBuf,
-}
-
-impl Drop for Emulator {
-    fn drop(&mut self) {
-        // What is left of a folder for temporary files harms nobody.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+    folder: TempDir,
 }
 
 impl Emulator {
@@ -36,14 +29,9 @@ impl Emulator {
                 return None;
             }
         }
-        // Tests of one process run side by side.
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("adumbra-kernels-{}-{count}", process::id());
-        let folder = std::env::temp_dir().join(name);
-        fs::create_dir_all(&folder).expect("there is a folder for temporary files");
+        let folder = tempfile::tempdir().expect("there is a folder for temporary files");
         let emulator = Emulator { folder };
-        let source = emulator.folder.join("harness.c");
+        let source = emulator.folder.path().join("harness.c");
         fs::write(&source, include_str!("emulator/harness.c")).expect("it can be written");
         let built = Command::new(COMPILER)
             .args(["-O1", "-static", "-nostdlib", "-ffreestanding"])
@@ -58,7 +46,7 @@ impl Emulator {
     }
 
     fn harness(&self) -> PathBuf {
-        self.folder.join("harness")
+        self.folder.path().join("harness")
     }
 
     /// What the words of each trial hold when its code, one kernel, has run.
@@ -115,7 +103,7 @@ impl Emulator {
 
     /// What the program gives back: all planes.
     fn answer(&self, input: &[u8]) -> Vec<u32> {
-        let path = self.folder.join("jobs");
+        let path = self.folder.path().join("jobs");
         fs::write(&path, input).expect("it can be written");
         let output = Command::new(EMULATOR)
             .arg(self.harness())

@@ -2,9 +2,10 @@
 
 use crate::outcome::{Failure, Outcome};
 use adumbra_image::PictureError;
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use tempfile::Builder;
 
 /// What a picture can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,47 +35,102 @@ impl FileKind {
     }
 }
 
-/// A file under another name, which is gone unless it was finished.
-struct Draft {
-    path: PathBuf,
-    is_finished: bool,
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.is_finished {
-            // If it cannot be removed either, there is nobody to tell.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 /// Writes a file beside its place, then moves it there.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.
 pub fn save(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), PictureError>,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), PictureError>,
 ) -> Outcome {
     let failed =
         |error: PictureError| Failure::usage(format!("cannot write {}: {error}", path.display()));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = format!(".{name}.{}.part", std::process::id());
-    let mut draft = Draft {
-        path: path.with_file_name(name),
-        is_finished: false,
-    };
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&draft.path);
-    let mut file = BufWriter::new(file.map_err(|error| failed(error.into()))?);
+    let name = format!(".{name}.");
+    let mut draft = Builder::new();
+    draft.prefix(&name).suffix(".part");
+    // As any new file, less what the user masks; temporary files are private otherwise.
+    #[cfg(unix)]
+    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let draft = draft.tempfile_in(folder);
+    let draft = draft.map_err(|error| failed(without_path(error).into()))?;
+    let mut file = BufWriter::new(draft.as_file());
     write(&mut file).map_err(failed)?;
     file.flush().map_err(|error| failed(error.into()))?;
     drop(file);
-    fs::rename(&draft.path, path).map_err(|error| failed(error.into()))?;
-    draft.is_finished = true;
+    let moved = draft.persist(path);
+    moved.map_err(|error| failed(error.error.into()))?;
     Ok(())
+}
+
+/// The error of the system alone: nobody asked for a file of the draft's name.
+fn without_path(error: io::Error) -> io::Error {
+    let cause = error.get_ref().and_then(|error| error.source());
+    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+    let number = cause.and_then(io::Error::raw_os_error);
+    number.map_or(error, io::Error::from_raw_os_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tempfile::tempdir;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let found = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = found
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn saved_file_has_content_and_default_permissions() {
+        let folder = tempdir().unwrap();
+        let (path, other) = (folder.path().join("a.png"), folder.path().join("other"));
+        fs::write(&path, "old").unwrap();
+        save(&path, |file| Ok(file.write_all(b"new")?)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        fs::write(&other, "").unwrap();
+        let [mode, usual] = [&path, &other].map(|path| fs::metadata(path).unwrap().permissions());
+        assert_eq!(mode, usual);
+        assert_eq!(names(folder.path()), ["a.png", "other"]);
+    }
+
+    #[test]
+    fn failed_save_keeps_the_file_before() {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        fs::write(&path, "old").unwrap();
+        let failed = save(&path, |file| {
+            file.write_all(b"half")?;
+            file.flush()?;
+            // Nothing is seen of it before it is whole.
+            assert_eq!(fs::read(&path)?, b"old");
+            assert_eq!(names(folder.path()).len(), 2);
+            Err(io::Error::other("the disk is full").into())
+        });
+        let Err(Failure::Usage(message)) = failed else {
+            panic!("it is an error");
+        };
+        assert!(message.ends_with("a.png: the disk is full"), "{message}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["a.png"]);
+    }
+
+    #[test]
+    fn unwritable_place_is_named_without_the_draft() {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("no").join("a.png");
+        let failed = save(&path, |_| panic!("there is no file to write"));
+        let Err(Failure::Usage(message)) = failed else {
+            panic!("it is an error");
+        };
+        let expected = format!("cannot write {}: ", path.display());
+        assert!(message.starts_with(&expected), "{message}");
+        assert!(!message.contains(".part"), "{message}");
+    }
 }
