@@ -384,11 +384,8 @@ mod tests {
             "\u{85}",
             "👩‍👩‍👧",
         ];
-        let mut state = 1_u32;
-        let mut random = |below: u32| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 16) % below
-        };
+        let mut numbers = fastrand::Rng::with_seed(1);
+        let mut random = |below: u32| numbers.u32(..below);
         for _ in 0..500 {
             let text: String = (0..random(30))
                 .map(|_| letters[random(letters.len() as u32) as usize])

@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn what_is_chosen_is_computed_and_no_more_than_before() {
-        let mut lot = Lot(7);
+        let mut lot = Lot::new(7);
         let mut skipped = [0; 2];
         for _ in 0..3000 {
             let mut nodes = vec![Node::new(Code::Const, 1.5_f32.to_bits(), 0, 0)];

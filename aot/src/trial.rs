@@ -17,6 +17,7 @@ use adumbra_vm::native::{
     CALLEES, Computed, Entry, Flow, Home, Piece, Points, Ref, Run, Stretch, Then, Unit, Value, Way,
     What,
 };
+use fastrand::Rng;
 
 /// Points of each plane: four packs.
 pub(crate) const POINTS: usize = 64;
@@ -43,13 +44,16 @@ pub(crate) struct Trial {
 /// Steps that a point has left, of which rows take none; turns of loops that packs may take.
 pub(crate) const STEPS: u64 = 5;
 /// Numbers by lot.
-pub(crate) struct Lot(pub(crate) u64);
+pub(crate) struct Lot(Rng);
 
 impl Lot {
+    pub(crate) fn new(seed: u64) -> Lot {
+        Lot(Rng::with_seed(seed))
+    }
+
     /// The next one, below an end.
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (self.0 >> 33) as usize % end
+        self.0.usize(..end)
     }
 }
 
@@ -102,7 +106,7 @@ fn run(code: &Compiled, planes: &Planes, runs: &[Run], points: Option<usize>) ->
 }
 
 /// Numbers at which something happens, and any others.
-fn word(state: &mut u64, kind: Kind) -> u32 {
+fn word(random: &mut Rng, kind: Kind) -> u32 {
     const SPECIAL: [f32; 12] = [
         0.0,
         -0.0,
@@ -117,10 +121,7 @@ fn word(state: &mut u64, kind: Kind) -> u32 {
         f32::NEG_INFINITY,
         f32::NAN,
     ];
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    let bits = (*state >> 32) as u32;
+    let bits = random.u32(..);
     match (kind, bits % 4) {
         (Kind::Bool, _) => bits / 4 % 2,
         (Kind::Float, 0) => SPECIAL[bits as usize / 4 % SPECIAL.len()].to_bits(),
@@ -139,13 +140,13 @@ impl Trial {
         compiled.expect("it is short")
     }
 
-    fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], state: &mut u64) -> Trial {
+    fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], random: &mut Rng) -> Trial {
         let mut trial = Trial {
             stretch: Stretch::default(),
             planes: Vec::new(),
         };
         let float = Kind::Float;
-        let result = trial.value(shadows[0], Kind::Float, 0, state);
+        let result = trial.value(shadows[0], Kind::Float, 0, random);
         let mut operands = [Value::default(); MAX_OPERANDS];
         for (i, &kind) in op.info().operands.iter().enumerate() {
             let home = if shadows[i + 1] == [false; 2] {
@@ -158,7 +159,7 @@ impl Trial {
             } else {
                 Kind::Word
             };
-            operands[i] = trial.value(shadows[i + 1], kind, home, state);
+            operands[i] = trial.value(shadows[i + 1], kind, home, random);
         }
         trial.stretch.stored = words(&result).collect();
         trial.row(What::Row(op), result, &operands[..op.arity()]);
@@ -171,30 +172,30 @@ impl Trial {
         result: [bool; 2],
         operand: [bool; 2],
         home: u8,
-        state: &mut u64,
+        random: &mut Rng,
     ) -> Trial {
         let mut trial = Trial {
             stretch: Stretch::default(),
             planes: Vec::new(),
         };
-        let result = trial.value(result, Kind::Float, 0, state);
-        let operand = trial.value(operand, Kind::Float, home, state);
+        let result = trial.value(result, Kind::Float, 0, random);
+        let operand = trial.value(operand, Kind::Float, home, random);
         trial.stretch.stored = words(&result).collect();
         trial.row(what, result, &[operand]);
         trial
     }
 
-    fn value(&mut self, shadows: [bool; 2], kind: Kind, home: u8, state: &mut u64) -> Value {
+    fn value(&mut self, shadows: [bool; 2], kind: Kind, home: u8, random: &mut Rng) -> Value {
         Value {
-            value: self.word(kind, home, state),
-            shadows: shadows.map(|has| has.then(|| self.word(Kind::Float, 0, state))),
+            value: self.word(kind, home, random),
+            shadows: shadows.map(|has| has.then(|| self.word(Kind::Float, 0, random))),
         }
     }
 
-    fn word(&mut self, kind: Kind, home: u8, state: &mut u64) -> u32 {
-        let first = word(state, kind);
+    fn word(&mut self, kind: Kind, home: u8, random: &mut Rng) -> u32 {
+        let first = word(random, kind);
         self.planes.push(match home {
-            0 => std::array::from_fn(|_| word(state, kind)),
+            0 => std::array::from_fn(|_| word(random, kind)),
             _ => [first; POINTS],
         });
         self.stretch.words.push(match home {
@@ -438,7 +439,7 @@ fn compute(rows: &[Computed], words: &mut [u32], floats: &mut [bool]) {
 
 /// Every row of the op table, and what else a row can be: with shadows and without, with operands in planes, cells and constants.
 pub(crate) fn rows() -> Vec<Trial> {
-    let mut state = 1;
+    let mut random = Rng::with_seed(1);
     let mut trials = Vec::new();
     for &op in Op::ALL {
         let arity = op.arity();
@@ -462,17 +463,23 @@ pub(crate) fn rows() -> Vec<Trial> {
                 }
                 let homes: [u8; MAX_OPERANDS] =
                     std::array::from_fn(|i| (homes / 3_usize.pow(i.min(2) as u32) % 3) as u8);
-                trials.push(Trial::new(op, shadows, &homes, &mut state));
+                trials.push(Trial::new(op, shadows, &homes, &mut random));
             }
         }
     }
     let shadows = [[false, false], [true, false], [false, true], [true, true]];
     for home in 0..3 {
         let none = [false; 2];
-        trials.push(Trial::other(What::ReadShadow, none, none, home, &mut state));
+        trials.push(Trial::other(
+            What::ReadShadow,
+            none,
+            none,
+            home,
+            &mut random,
+        ));
         for what in [What::Copy, What::Leaving] {
             for operand in shadows {
-                trials.push(Trial::other(what, [true; 2], operand, home, &mut state));
+                trials.push(Trial::other(what, [true; 2], operand, home, &mut random));
             }
         }
     }

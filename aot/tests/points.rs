@@ -8,18 +8,18 @@ use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::types::Scalar;
 use adumbra_vm::{Bytecode, Outcome, Parked, PointMachine, lower};
+use fastrand::Rng;
 use std::sync::Arc;
 
 const PROGRAMS: u64 = 300;
 
 const TEXEL: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
 
-struct Random(u64);
+struct Random(Rng);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = (self.0.wrapping_mul(6_364_136_223_846_793_005)).wrapping_add(1);
-        (self.0 >> 33) % n
+        self.0.u64(..n)
     }
 
     fn word(&mut self, scalar: Scalar) -> u32 {
@@ -109,7 +109,7 @@ fn points_show_what_they_show_when_interpreted() {
     }
     let (mut stopped, mut waited, mut points) = (0, 0, 0);
     for seed in 0..PROGRAMS {
-        let mut random = Random(seed);
+        let mut random = Random(Rng::with_seed(seed));
         let options = PassOptions {
             output_shadows: seed % 2 == 0,
             merge_demand: seed % 3 == 0,

@@ -10,6 +10,7 @@ use adumbra::{
 };
 use adumbra_fuzz::campaign::run_quads;
 use adumbra_fuzz::oracle::batch::At;
+use fastrand::Rng;
 use std::sync::Arc;
 
 fn compiler(rule: Quad, at_divergence: AtDivergence) -> Compiler {
@@ -376,7 +377,7 @@ fn live_branches_give_what_is_taken_before_them() {
 
 /// Two texts of a random shader: with branches around what is computed, and with both arms before a choice.
 struct Twins {
-    lot: u64,
+    lot: Rng,
     names: u32,
     branches: usize,
     values: Vec<String>,
@@ -384,8 +385,7 @@ struct Twins {
 
 impl Twins {
     fn below(&mut self, n: usize) -> usize {
-        self.lot = self.lot.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
-        (self.lot >> 33) as usize % n
+        self.lot.usize(..n)
     }
 
     fn value(&mut self) -> String {
@@ -443,7 +443,7 @@ fn live_branches_are_both_arms_and_a_choice() {
     let (mut refused, mut branches) = (0, 0);
     for seed in 0..150 {
         let mut twins = Twins {
-            lot: seed,
+            lot: Rng::with_seed(seed),
             names: 0,
             branches: 0,
             values: ["x", "y", "k"].map(str::to_owned).to_vec(),

@@ -6,6 +6,7 @@ use adumbra::{
     evaluator::{Engine, ParkedPoint, TooManyParked},
     group::Group,
 };
+use fastrand::Rng;
 use std::sync::Arc;
 
 /// Samples in calls, in recursion, in loops, in both arms of a branch, between arrays and closures: 20 in all.
@@ -128,19 +129,16 @@ fn cases() -> impl Iterator<Item = (Arc<Program>, Engine)> {
     programs.flat_map(move |program| engines.map(|engine| (program.clone(), engine)))
 }
 
-/// A sequence that looks random (SplitMix64).
-struct Random(u64);
+/// A sequence that looks random.
+struct Random(Rng);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+    fn new(seed: u64) -> Random {
+        Random(Rng::with_seed(seed))
     }
 
     fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n
+        self.0.usize(..n)
     }
 
     fn float(&mut self) -> f32 {
@@ -153,7 +151,7 @@ fn texel(r: &SampleRequest) -> [f32; 4] {
     let words = [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(f32::to_bits);
     let mix = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
     let hash = words.into_iter().fold(u64::from(r.texture.0) + 1, mix);
-    let mut random = Random(hash);
+    let mut random = Random::new(hash);
     std::array::from_fn(|_| random.below(1 << 24) as f32 / (1 << 24) as f32)
 }
 
@@ -192,7 +190,7 @@ impl Host for Hesitant<'_> {
 }
 
 fn globals(program: &Program, point: u64) -> Globals {
-    let mut random = Random(point);
+    let mut random = Random::new(point);
     let mut globals = Globals::new(program.globals());
     for name in ["position", "normal", "uvw"] {
         let [value, ddx, ddy] = [(); 3].map(|()| [(); 3].map(|()| random.float()));
@@ -238,7 +236,7 @@ fn expected(program: &Arc<Program>, points: u64) -> Vec<Seen> {
 /// Evaluates all points with up to `crowd` of them parked at a time, the next one to go on drawn by lot, on one of two evaluators.
 fn suspended(program: &Arc<Program>, engine: Engine, points: u64, crowd: usize) -> Vec<Seen> {
     let mut evaluators = [(); 2].map(|()| evaluator(program, engine, Limits::default()));
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut waiting: Vec<(u64, ParkedPoint)> = Vec::new();
     let mut found: Vec<Option<Seen>> = vec![None; points as usize];
     let (mut next, mut waits) = (0, 0);

@@ -252,6 +252,36 @@ fn results_use_no_platform_math() {
     none(wrong);
 }
 
+/// Where generators of our own may be, since what their seeds mean has to stay: `docs/libraries.md`.
+const DRAW_BY_THEMSELVES: [&str; 2] = ["ir/src/random/", "fuzz/src/choices.rs"];
+
+/// What generators of random numbers are recognised by: factors of the usual ones, xorshift, no seed.
+const GENERATORS: [&str; 10] = [
+    concat!("636413", "6223846793005"),
+    concat!("5851f42d", "4c957f2d"),
+    concat!("bf58476d", "1ce4e5b9"),
+    concat!("94d049bb", "133111eb"),
+    concat!("25214", "903917"),
+    concat!("1664", "525"),
+    concat!("110351", "5245"),
+    concat!("^=state<", "<13"),
+    concat!("^=self.0<", "<13"),
+    concat!("rng", "::new()"),
+];
+
+#[test]
+fn tests_draw_from_one_generator() {
+    // `fastrand` with a seed: a test that cannot be run again the same is of no use.
+    let mut wrong = files(".rs");
+    wrong.retain(|file| {
+        let mut text = read(file).to_lowercase();
+        text.retain(|c| c != '_' && c != ' ');
+        GENERATORS.iter().any(|of| text.contains(of))
+            && !DRAW_BY_THEMSELVES.iter().any(|own| file.starts_with(own))
+    });
+    none(wrong);
+}
+
 /// The lines of a manifest that name dependencies: those for building and testing too.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut inside = false;

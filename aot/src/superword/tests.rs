@@ -103,7 +103,7 @@ fn copies(lot: &mut Lot, nodes: &mut Vec<Node>, count: usize) -> Vec<Id> {
 
 #[test]
 fn lanes_hold_what_nodes_did_and_others_find_it() {
-    let mut lot = Lot(3);
+    let mut lot = Lot::new(3);
     let (mut made, mut saved, mut kept) = (0, 0, 0);
     for _ in 0..4000 {
         let [one, two] = [0x3f80_0000, 0x9e37_79b9].map(|bits| Node::new(Code::Const, bits, 0, 0));

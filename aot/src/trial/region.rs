@@ -192,9 +192,9 @@ impl Loop {
     pub(crate) fn new(more: usize) -> Loop {
         let region = region(more);
         let count = WORDS + more;
-        let mut state = 3;
+        let mut numbers = fastrand::Rng::with_seed(3);
         let mut planes = vec![[0; POINTS]; count + 2 + EXITS as usize + region.blocks.len()];
-        let mut random = |below: u32| word(&mut state, Kind::Word) % below;
+        let mut random = |below: u32| word(&mut numbers, Kind::Word) % below;
         for point in 0..POINTS {
             planes[LAST as usize][point] = (random(9) as f32).to_bits();
             for word in [SUM.value, STEP.value] {

@@ -89,14 +89,8 @@ fn a_million_terms() {
 
 #[test]
 fn random_bytes() {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut byte = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    let bytes: Vec<u8> = (0..1 << 20).map(|_| byte()).collect();
+    let mut bytes = vec![0; 1 << 20];
+    fastrand::Rng::with_seed(7).fill(&mut bytes);
     assert_eq!(run("random.adu", &bytes).code, 1);
     let ascii: Vec<u8> = bytes.iter().map(|b| b % 96 + 32).collect();
     assert_eq!(run("random_ascii.adu", &ascii).code, 1);

@@ -2,19 +2,7 @@
 //! error becomes IR that the verifier accepts.
 
 use super::*;
-
-/// A stream of numbers (SplitMix64), the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-}
+use fastrand::Rng;
 
 const CORPUS: &[&str] = &[
     "const int N = 3; const float table[N] = { 1, 2, 3 }; texture2d wood; struct item { float a; float2 b; }; struct bag { int n; float w[4]; item i; };
@@ -65,7 +53,7 @@ fn kind(word: &str) -> (bool, bool, &str) {
 
 #[test]
 fn mutants_are_refused_or_become_valid_ir() {
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let pool: Vec<&str> = CORPUS.iter().flat_map(|text| words(text)).collect();
     let (mut valid, mut refused) = (0, 0);
     for text in CORPUS {
@@ -73,10 +61,10 @@ fn mutants_are_refused_or_become_valid_ir() {
     }
     for round in 0..6_000 {
         let mut mutant = words(CORPUS[round % CORPUS.len()]);
-        for _ in 0..random.below(3) + 1 {
-            let at = random.below(mutant.len());
-            let other = pool[random.below(pool.len())];
-            match random.below(8) {
+        for _ in 0..random.usize(..3) + 1 {
+            let at = random.usize(..mutant.len());
+            let other = pool[random.usize(..pool.len())];
+            match random.usize(..8) {
                 0 => drop(mutant.remove(at)),
                 1 => mutant.insert(at, other),
                 // Mostly a word for one of its kind: such mutants pass the grammar.

@@ -2,6 +2,7 @@
 //!
 //! Each operand follows from its index alone, so that blocks of them can be made in any order and by any thread.
 
+use crate::choices::mixed;
 use adumbra_ir::Op;
 use adumbra_ops::row::{Interval, Kind};
 use std::f32::consts::{FRAC_PI_2, LN_2, PI};
@@ -69,13 +70,6 @@ impl Operands {
             }
         }
     }
-}
-
-/// A word that looks random and belongs to a number (the last step of SplitMix64).
-pub(super) fn mixed(number: u64) -> u64 {
-    let z = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The drawn pair of that index: any bits, the intervals where the row is tested, like magnitudes, a second operand of everyday size, or a

@@ -1,8 +1,9 @@
 //! Running a row over operands, by several threads if wanted, and tallying what comes out.
 
 use super::engine::{Compute, Engine};
-use super::operands::{Operands, mixed};
+use super::operands::Operands;
 use super::reference;
+use crate::choices::mixed;
 use adumbra_ir::Op;
 use adumbra_ops::accuracy::ulps;
 use adumbra_ops::row::{Class, Kind};

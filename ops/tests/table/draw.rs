@@ -2,21 +2,19 @@
 
 use adumbra_ops::Op;
 use adumbra_ops::row::Kind;
+use fastrand::Rng;
 
-/// A fixed sequence of random words (SplitMix64).
-pub(crate) struct Draw(u64);
+/// A fixed sequence of random words.
+pub(crate) struct Draw(Rng);
 
 impl Draw {
     /// The sequence that belongs to a row.
     pub(crate) fn of(op: Op) -> Draw {
-        Draw(op as u64 + 1)
+        Draw(Rng::with_seed(op as u64 + 1))
     }
 
     pub(crate) fn word(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 32) as u32
+        self.0.u32(..)
     }
 
     /// From 0 to 1.

@@ -14,6 +14,7 @@ use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::types::Lanes;
 use adumbra_ops::Op;
+use fastrand::Rng;
 
 /// Textures by where they are asked; what each point asks and says is kept.
 #[derive(Default)]
@@ -59,12 +60,6 @@ impl Host for Recorder {
     }
 }
 
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed ^ (mixed >> 29)
-}
-
 /// What a point shows: its outcome, outputs, faults and closures.
 type Shown = (Outcome, Vec<u32>, Faults, String);
 
@@ -99,9 +94,9 @@ impl Case {
     /// A module at random points.
     fn of(module: &Module, seed: u64, points: usize) -> Case {
         let program = Arc::new(crate::lower(module).expect("the module fits"));
-        let mut state = seed;
-        let word = |state: &mut u64| {
-            let lot = next(state);
+        let mut random = Rng::with_seed(seed);
+        let word = |random: &mut Rng| {
+            let lot = random.u64(..);
             match lot % 16 {
                 0 => {
                     [0, 1, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 1 << 23][(lot >> 8) as usize % 6]
@@ -111,10 +106,10 @@ impl Case {
             }
         };
         let mut plane = || {
-            let coherent = next(&mut state).is_multiple_of(3);
-            let first = word(&mut state);
+            let coherent = random.u8(..3) == 0;
+            let first = word(&mut random);
             (0..points)
-                .map(|_| if coherent { first } else { word(&mut state) })
+                .map(|_| if coherent { first } else { word(&mut random) })
                 .collect()
         };
         let globals = (0..program.interface.global_words())
@@ -269,9 +264,9 @@ fn chunks_show_what_points_show() {
         .and_then(|s| s.parse().ok())
         .unwrap_or(0);
     for seed in first..first + seeds {
-        let mut state = seed;
-        let width = 1 + (next(&mut state) % MAX_WIDTH as u64) as usize;
-        let points = 1 + (next(&mut state) % 90) as usize;
+        let mut random = Rng::with_seed(seed);
+        let width = random.usize(1..=MAX_WIDTH);
+        let points = random.usize(1..=90);
         let width = if seed.is_multiple_of(4) {
             width
         } else {
@@ -330,8 +325,8 @@ fn shadows_may_stand_in_cells() {
     let (lanes, all) = ([Lanes::NONE, Lanes::X, Lanes::Y, Lanes::XY], 0..20_u32);
     let rows = ["sin", "abs", "add", "mul", "max"].map(|name| Op::from_name(name).expect("a row"));
     for seed in 0..400 {
-        let mut state = seed;
-        let mut lot = |count: usize| next(&mut state) as usize % count;
+        let mut random = Rng::with_seed(seed);
+        let mut lot = |count: usize| random.usize(..count);
         let mut code: Vec<Instruction> = all
             .clone()
             .filter(|slot| !(9..13).contains(slot))

@@ -138,18 +138,7 @@ impl ParallelMoves {
 mod tests {
     use super::*;
     use adumbra_ir::types::Direction;
-
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, n: usize) -> usize {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (self.0 >> 33) as usize % n
-        }
-    }
+    use fastrand::Rng;
 
     /// Value and shadows at a place; a shadow that it lacks is 0.
     fn read(file: &[u32], place: Place) -> [u32; 3] {
@@ -176,14 +165,14 @@ mod tests {
 
     #[test]
     fn many_moves_are_as_if_made_at_once() {
-        let mut random = Random(7);
+        let mut random = Rng::with_seed(7);
         let (mut made, mut circles) = (0, 0);
         for _ in 0..2_000 {
             let mut registers = Registers::default();
             registers.reset(10);
-            let places: Vec<Place> = (0..1 + random.below(8))
+            let places: Vec<Place> = (0..1 + random.usize(..8))
                 .map(|_| {
-                    let lanes = Lanes::ALL[random.below(4)];
+                    let lanes = Lanes::ALL[random.usize(..4)];
                     let slot = Slot(registers.take(lanes));
                     Place { slot, lanes }
                 })
@@ -193,7 +182,7 @@ mod tests {
             let before: Vec<u32> = (0..200).collect();
             let mut expected = before.clone();
             for &to in &places {
-                let from = places[random.below(places.len())];
+                let from = places[random.usize(..places.len())];
                 moves.add(to, from);
                 write(&mut expected, to, read(&before, from));
             }

@@ -14,6 +14,7 @@ use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ir::verify::verify;
 use adumbra_ops::Op;
 use adumbra_vm::{Bytecode, Outcome, PointMachine, lower};
+use fastrand::Rng;
 use std::sync::Arc;
 
 pub(crate) const LIMITS: Limits = Limits {
@@ -25,15 +26,16 @@ pub(crate) const LIMITS: Limits = Limits {
     parked_bytes: 0,
 };
 
-pub(crate) struct Random(pub(crate) u64);
+/// A sequence that looks random.
+pub(crate) struct Random(Rng);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(Rng::with_seed(seed))
+    }
+
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) as usize % n
+        self.0.usize(..n)
     }
 
     fn float(&mut self) -> f32 {
@@ -99,7 +101,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
     let back = Arc::new(back);
     let mut machine = PointMachine::new(back.clone(), LIMITS);
     let mut others = [(); 2].map(|()| PointMachine::new(back.clone(), LIMITS));
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     for _ in 0..3 {
         let (point, globals, inputs) = point(module, &mut random);
         let options = Options {
@@ -247,7 +249,7 @@ fn the_machine_agrees_with_the_reference_evaluator() {
     for seed in 0..400 {
         let mut module = generate(seed);
         if seed % 4 == 3 {
-            make_recursive(&mut module, &mut Random(seed));
+            make_recursive(&mut module, &mut Random::new(seed));
         }
         agree(&module, seed, &mut mix);
         for (merge_demand, output_shadows) in [(false, true), (true, false)] {
@@ -358,7 +360,7 @@ fn limits_count_calls_that_are_inlined() {
         let mut insts = insts.flat_map(|r| &r.insts);
         in_place += usize::from(insts.any(|i| matches!(i.kind, InstKind::Enter(_))));
         let program = Arc::new(lower(&after).expect("the module fits"));
-        let (point, globals, inputs) = point(&before, &mut Random(seed));
+        let (point, globals, inputs) = point(&before, &mut Random::new(seed));
         let evaluated = |limits| {
             let options = Options {
                 limits,

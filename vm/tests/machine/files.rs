@@ -114,13 +114,8 @@ fn bytes_replaced_at_random_do_no_harm() {
         .collect();
     files.push(every_kind().to_bytes());
     files.push(bytecode(crate::memory::BUSY).to_bytes());
-    let mut random = 1_u64;
-    let mut next = || {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize
-    };
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut next = || random.usize(..);
     for _ in 0..5_000 {
         let mut changed = files[next() % files.len()].clone();
         for _ in 0..1 + next() % 3 {

@@ -6,14 +6,24 @@ use crate::support::*;
 use adumbra_ir::host::{ConstantTexture, Host, Limits, SampleRequest, Sampled};
 use adumbra_ir::module::MessageId;
 use adumbra_vm::{Outcome, Parked, PointMachine};
+use fastrand::Rng;
 use std::sync::Arc;
 
 /// Has the answers of a [`Recorder`], but about every other one only later.
-#[derive(Default)]
 pub(crate) struct Hesitant {
     pub(crate) recorder: Recorder,
     pub(crate) waits: usize,
-    lot: u32,
+    lot: Rng,
+}
+
+impl Default for Hesitant {
+    fn default() -> Hesitant {
+        Hesitant {
+            recorder: Recorder::default(),
+            waits: 0,
+            lot: Rng::with_seed(7),
+        }
+    }
 }
 
 /// What a [`Recorder`] answers.
@@ -22,8 +32,7 @@ const TEXEL: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
 impl Host for Hesitant {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let answer = self.recorder.sample(request);
-        self.lot = self.lot.wrapping_mul(0x9E37_79B1).wrapping_add(0x7F4A_7C15);
-        if self.lot >> 31 == 0 {
+        if self.lot.bool() {
             return answer;
         }
         self.waits += 1;
@@ -113,7 +122,7 @@ fn the_budget_of_a_point_goes_with_it() {
         let [plain, others @ ..] = &mut machines;
         let outcome = plain.run(&globals, &[10], &mut ConstantTexture(TEXEL));
         assert_eq!(outcome == Outcome::Finished, steps >= 12);
-        let mut random = Random(steps);
+        let mut random = Random::new(steps);
         let mut host = Hesitant::default();
         let last = run_hesitantly(others, &globals, &[10], &mut host, &mut random);
         assert_eq!(others[last].outputs(), plain.outputs());

@@ -84,7 +84,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
     let back = Bytecode::from_bytes(&program.to_bytes()).expect("it is valid");
     assert_eq!(back, program);
     let back = Arc::new(back);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let drawn = [(); 4].map(|()| point(module, &mut random));
     let points = drawn.each_ref().map(|(point, ..)| point.clone());
     let expected = run_reference(module, &points, mix);

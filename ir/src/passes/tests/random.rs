@@ -111,13 +111,8 @@ impl Seen {
 /// Points with numbers around 0; their shadows are 0 unless `moving`.
 pub(super) fn points(module: &Module, seed: u64, moving: bool) -> impl Iterator<Item = Point> {
     (0..POINTS).map(move |number| {
-        let mut state = seed * POINTS + number;
-        let mut float = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 40) as f32 / (1 << 22) as f32 - 2.0
-        };
+        let mut random = fastrand::Rng::with_seed(seed * POINTS + number);
+        let mut float = || 4.0 * random.f32() - 2.0;
         let mut point = Point::new(module);
         let mut globals = point.globals.iter_mut();
         for ty in module.globals.iter().map(|g| &g.ty) {

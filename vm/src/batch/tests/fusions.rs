@@ -9,6 +9,7 @@ use adumbra_ir::text::parse;
 use adumbra_ir::verify::verify;
 use adumbra_ops::row::Kind;
 use adumbra_packs::{Fusion, Made, Piece, Shape, find_fusion};
+use fastrand::Rng;
 
 /// A module as text.
 #[derive(Default)]
@@ -243,12 +244,12 @@ impl Values {
     }
 
     /// One of them: mostly one of the newest that nobody reads yet.
-    fn any(&mut self, state: &mut u64) -> String {
-        let back = 1 + next(state) as usize % 3;
-        if !next(state).is_multiple_of(3) && back <= self.fresh.len() {
+    fn any(&mut self, random: &mut Rng) -> String {
+        let back = random.usize(1..=3);
+        if random.u8(..3) > 0 && back <= self.fresh.len() {
             return self.fresh.remove(self.fresh.len() - back);
         }
-        self.all[next(state) as usize % self.all.len()].clone()
+        self.all[random.usize(..self.all.len())].clone()
     }
 
     /// The newest but so many.
@@ -259,25 +260,25 @@ impl Values {
 
 impl Text {
     /// So many rows at random, of those that may be computed together.
-    fn random_rows(&mut self, count: usize, [floats, words]: &mut [Values; 2], state: &mut u64) {
+    fn random_rows(&mut self, count: usize, [floats, words]: &mut [Values; 2], random: &mut Rng) {
         const FLOATS: [&str; 9] = [
             "add", "sub", "mul", "mul", "div", "max", "min", "abs", "sqrt",
         ];
         const WORDS: [&str; 7] = ["shr", "xor", "xor", "iadd", "imul", "and", "i2f"];
         for _ in 0..count {
-            let lot = next(state) as usize;
+            let lot = random.usize(..);
             if lot.is_multiple_of(3) {
                 let op = WORDS[lot / 3 % WORDS.len()];
-                let a = words.any(state);
+                let a = words.any(random);
                 if op == "i2f" {
                     floats.add(self.push("f32", &format!("i2f {a}")));
                 } else {
-                    let b = words.any(state);
+                    let b = words.any(random);
                     words.add(self.push("u32", &format!("{op} {a}, {b}")));
                 }
             } else {
                 let op = FLOATS[lot / 3 % FLOATS.len()];
-                let a = floats.any(state);
+                let a = floats.any(random);
                 let what = match op {
                     "abs" | "sqrt" => format!("{op} {a}"),
                     // Its shadows may be those of another value.
@@ -285,7 +286,7 @@ impl Text {
                         let number = self.operand(Shape::Uniform, Kind::Float);
                         format!("{op} {a}, {number}")
                     }
-                    _ => format!("{op} {a}, {}", floats.any(state)),
+                    _ => format!("{op} {a}, {}", floats.any(random)),
                 };
                 floats.add(self.push("f32", &what));
             }
@@ -295,7 +296,7 @@ impl Text {
 
 /// A loop that points leave in different turns, and rows before, in and behind it.
 fn random(seed: u64) -> Module {
-    let mut state = seed;
+    let mut numbers = Rng::with_seed(seed);
     let mut text = Text::default();
     let mut values = [Values::default(), Values::default()];
     for shape in [Shape::Uniform, Shape::Varying, Shape::Dual, Shape::Dual] {
@@ -304,7 +305,7 @@ fn random(seed: u64) -> Module {
             values[1].add(text.operand(shape, Kind::U32));
         }
     }
-    text.random_rows(8, &mut values, &mut state);
+    text.random_rows(8, &mut values, &mut numbers);
     let [zero, one, turns] =
         [0, 1, 1 + seed % 7].map(|number| text.push("i32", &format!("const {number}")));
     let newest = |[floats, words]: &[Values; 2]| {
@@ -337,7 +338,7 @@ fn random(seed: u64) -> Module {
         inner[list].add(param.clone());
     }
     for part in 0..2 {
-        text.random_rows(12, &mut inner, &mut state);
+        text.random_rows(12, &mut inner, &mut numbers);
         let condition = match part {
             0 => format!("flt {}, {}", inner[0].newest(0), inner[0].newest(2)),
             _ => format!("ilt {}, {turns}", params[3]),
@@ -348,13 +349,13 @@ fn random(seed: u64) -> Module {
         text.body +=
             &format!("if {condition} ^{yes} {{ yield }} else ^{no} {{ break ^1 {leaves} }}\n");
     }
-    text.random_rows(6, &mut inner, &mut state);
+    text.random_rows(6, &mut inner, &mut numbers);
     let further = text.push("i32", &format!("iadd {}, {one}", params[3]));
     text.body += &format!("continue ^1 {}, {further}\n}}\n", newest(&inner));
     for (result, list) in results.into_iter().zip([0, 0, 1]) {
         values[list].add(result);
     }
-    text.random_rows(20, &mut values, &mut state);
+    text.random_rows(20, &mut values, &mut numbers);
     for back in [0, 1, 3] {
         text.outputs.push((values[0].newest(back), "f32"));
     }

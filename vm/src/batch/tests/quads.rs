@@ -9,6 +9,7 @@ use adumbra_ir::random::generate_convergent;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::verify::verify;
+use fastrand::Rng;
 
 /// Points, and which of them are helpers.
 struct Quads {
@@ -102,9 +103,9 @@ impl Quads {
 
     fn new(module: &Module, seed: u64, points: usize) -> Quads {
         let case = Case::of(module, seed, points);
-        let mut state = !seed;
-        let with_helpers = next(&mut state).is_multiple_of(2);
-        let helpers = (0..points).map(|_| with_helpers && next(&mut state).is_multiple_of(3));
+        let mut random = Rng::with_seed(!seed);
+        let with_helpers = random.bool();
+        let helpers = (0..points).map(|_| with_helpers && random.u8(..3) == 0);
         Quads {
             rule: module.quad.expect("it is in quads"),
             helpers: helpers.collect(),
@@ -243,10 +244,10 @@ impl Quads {
 #[test]
 fn quads_in_chunks_show_what_quads_show() {
     for seed in 0..400 {
-        let mut state = seed;
-        let width = 1 + next(&mut state) as usize % MAX_WIDTH;
+        let mut random = Rng::with_seed(seed);
+        let width = random.usize(1..=MAX_WIDTH);
         let width = if seed % 4 == 0 { width } else { 1 + width % 40 };
-        let points = 4 * (1 + next(&mut state) as usize % 22);
+        let points = 4 * random.usize(1..=22);
         let quads = Quads::of_seed(seed, points);
         quads.check(&format!("seed {seed}"), width);
     }
