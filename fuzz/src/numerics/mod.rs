@@ -4,10 +4,12 @@
 //! it is computed, [`reference`] what should come out, [`sweep`] tallies the errors and a hash of all results, [`report`] is the command, [`page`] what the book shows. What a sweep found is data of the row
 //! (`Info::ulp`, `Info::worst`), so that tests can hold every other use of a row to it.
 //!
-//! The specs are computed in f64 by the mathematical library of the system. Its errors, of a few units in the last place of an f64, show in the
-//! eighth digit of an error in units of an f32: enough to tell 0.999 from 1. That it reduces great angles as it should is a test of its own.
+//! What values should be is computed in f64: by CORE-MATH, correctly rounded, with the feature `core-math`, and else by the mathematical library of the system ([`exact`]). The errors of
+//! either, of a few units in the last place of an f64, show in the eighth digit of an error in units of an f32: enough to tell 0.999 from 1. That the system's reduces great angles as it
+//! should is a test of its own.
 
 pub mod engine;
+pub mod exact;
 pub mod operands;
 pub mod page;
 pub mod reference;

@@ -1,4 +1,4 @@
-//! What values should be: the specs of rows, in f64.
+//! What values should be, in f64: correctly rounded where [`exact`] has the function, else specs of rows.
 //!
 //! Looking at all floats means calling the mathematical library thousands of millions of times, which takes far longer than the rows themselves.
 //! But floats that follow one another are so close that a smooth function between them is its cubic: over a [`RUN`] of them a step is 2⁻²³ of the
@@ -6,6 +6,7 @@
 //! the cubic through those would be off the most: if it is not, it serves for the others; where the function is steep, bent or broken, each is
 //! computed. Where all six are the same, 0, infinity and NaN included, so are the others.
 
+use super::exact;
 use adumbra_ir::Op;
 
 /// Floats of one sign and binade that follow one another.
@@ -25,7 +26,7 @@ pub(super) fn specs(op: Op, [first, second]: [&[u32]; 2], specs: &mut [f64]) {
     let wide = |bits: u32| f64::from(f32::from_bits(bits));
     if op.arity() == 2 {
         for ((spec, &a), &b) in specs.iter_mut().zip(first).zip(second) {
-            *spec = op.spec(&[wide(a), wide(b)]);
+            *spec = exact::value(op, &[wide(a), wide(b)]);
         }
         return;
     }
@@ -34,7 +35,7 @@ pub(super) fn specs(op: Op, [first, second]: [&[u32]; 2], specs: &mut [f64]) {
     for (specs, bits) in specs.chunks_mut(RUN).zip(first.chunks(RUN)) {
         if !(smooth && is_run(bits) && cubic(op, bits[0], specs)) {
             for (spec, &bits) in specs.iter_mut().zip(bits) {
-                *spec = op.spec(&[wide(bits)]);
+                *spec = exact::value(op, &[wide(bits)]);
             }
         }
     }
@@ -49,7 +50,7 @@ fn is_run(bits: &[u32]) -> bool {
 
 /// Writes the specs of a run by a cubic. False if it does not fit, or where it might lose the sign of a zero.
 fn cubic(op: Op, first: u32, specs: &mut [f64]) -> bool {
-    let spec = |at: usize| op.spec(&[f64::from(f32::from_bits(first + at as u32))]);
+    let spec = |at: usize| exact::value(op, &[f64::from(f32::from_bits(first + at as u32))]);
     let nodes = [0, 1, 2, 3].map(|node| spec(node * STEP));
     let probes = PROBES.map(spec);
     if nodes
@@ -102,7 +103,7 @@ mod tests {
                 let (all, cubics) = run(op, first);
                 for (i, &got) in all.iter().enumerate() {
                     let x = f64::from(f32::from_bits(first + i as u32));
-                    let want = op.spec(&[x]);
+                    let want = exact::value(op, &[x]);
                     let same = got == want || (got.is_nan() && want.is_nan());
                     let close = (got - want).abs() <= 4.0 * TOLERANCE * want.abs();
                     assert!(

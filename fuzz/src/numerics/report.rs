@@ -1,6 +1,7 @@
 //! The command: sweeps rows, prints a line for each, and says where the op table claims something else.
 
 use super::engine::Engine;
+use super::exact::ORACLE;
 use super::operands::Operands;
 use super::rows;
 use super::sweep::{Tally, sweep};
@@ -65,6 +66,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
     if chosen.is_empty() {
         chosen.extend(rows());
     }
+    println!("oracle: {ORACLE}\n");
     println!("| row | operands | greatest error | at | not the nearest float | hash | s |");
     println!("|---|---|---|---|---|---|---|");
     let mut complaints = Vec::new();
