@@ -11,7 +11,7 @@ use crate::oracle::gradients::Compared;
 use crate::oracle::quads::{QuadMix, check_quads};
 use crate::parallel::check_seeds;
 use crate::seen::Seen;
-use crate::shrink::shrink;
+use crate::strategy::smallest;
 use crate::targets::TARGETS;
 use adumbra::batch::SimdLevel;
 use std::fmt;
@@ -177,7 +177,7 @@ fn caught(run: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
 /// Checks a program.
 ///
 /// # Errors
-/// What does not agree, on the smallest text found on which the same kind of thing does not agree.
+/// What does not agree, on the smallest program found on which the same kind of thing does not agree.
 pub fn checked(
     program: &Program,
     mut check: impl FnMut(&Program) -> Result<(), Disagreement>,
@@ -191,10 +191,10 @@ pub fn checked(
         return Err(first);
     }
     let kind = |report: &str| report.split(char::is_whitespace).next().map(str::to_owned);
-    let small = shrink(&program.source, SHRINK_TRIES, |text| {
-        let found = try_on(&program.with_source(text.to_owned()));
+    let small = smallest(program.clone(), SHRINK_TRIES, |program| {
+        let found = try_on(program);
         found.is_err_and(|report| kind(&report) == kind(&first))
     });
-    let again = try_on(&program.with_source(small));
+    let again = try_on(&small);
     Err(again.err().unwrap_or(first))
 }

@@ -23,8 +23,8 @@ pub mod oracle;
 pub mod parallel;
 pub mod seeds;
 pub mod seen;
-pub mod shrink;
 pub mod signature;
+pub mod strategy;
 pub mod targets;
 
 pub use generate::{Point, Profile, Program};

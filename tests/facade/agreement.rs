@@ -6,17 +6,20 @@ use adumbra_fuzz::campaign::checked;
 use adumbra_fuzz::mix::Mix;
 use adumbra_fuzz::oracle::chain::check_agreement;
 use adumbra_fuzz::parallel::check_seeds;
+use adumbra_fuzz::strategy::{judged, programs};
 use adumbra_fuzz::{Profile, Program};
-use proptest::collection::vec;
-use proptest::prelude::any;
-use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
+use proptest::proptest;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use std::path::Path;
 
 /// Programs whose seeds are 0, 1, 2, …
 const PROGRAMS: u64 = 1_500;
 
-/// Programs from bytes that proptest draws, which are mostly smaller.
+/// Programs that proptest draws, which are mostly smaller.
 const CASES: u32 = 500;
+
+/// Programs that shrinking looks at.
+const MAX_SHRINKS: u32 = 5_000;
 
 #[test]
 fn engines_and_compilations_agree_on_random_programs() {
@@ -31,24 +34,25 @@ fn engines_and_compilations_agree_on_random_programs() {
     assert_eq!(mix.hollow(), None);
 }
 
-#[test]
-fn engines_and_compilations_agree_whatever_the_bytes() {
-    let config = Config {
+/// Findings stay as seeds of proptest's, which come first the next time.
+fn config() -> Config {
+    Config {
         cases: CASES,
-        max_shrink_iters: 2_000,
+        max_shrink_iters: MAX_SHRINKS,
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
             "fuzz/regressions/agreement.txt",
         ))),
         ..Config::default()
-    };
-    let found = TestRunner::new(config).run(&vec(any::<u8>(), 0..1_000), |bytes| {
-        let program = Program::generate(&bytes, Profile::ANY);
-        check_agreement(&program, &mut Mix::default())
-            .map_err(|d| TestCaseError::fail(d.to_string()))
-    });
-    if let Err(report) = found {
-        panic!("{report}");
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn engines_and_compilations_agree_whatever_the_choices(program in programs(Profile::ANY)) {
+        judged(&program, check_agreement(&program, &mut Mix::default()))?;
     }
 }
 

@@ -35,7 +35,7 @@ use crate::choices::{Choices, bytes_of_seed};
 use crate::feature::{Feature, Features, Kind};
 use adumbra_ir::Module;
 use scope::{Function, Scope, Struct, Ty};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// What kind of programs to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub const MAX_BYTES: usize = 4096;
 const MAX_EXPRESSIONS: usize = 400;
 
 /// A generated program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Program {
     /// Its text, with those that it includes: a [bundle](crate::bundle). The shader is called `main`.
     pub source: String,
@@ -95,12 +95,24 @@ pub struct Program {
     pub wild: bool,
     /// By function, what the generator wrote into it.
     written: Vec<(String, Features)>,
+    /// The bytes that it was generated from, and as what.
+    choices: Option<(Vec<u8>, Profile)>,
+    /// Whether the text is another one than was generated or written.
+    is_cut: bool,
+}
+
+/// The text, as it is: what a test reports.
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "points of seed {}\n{}", self.seed, self.source)
+    }
 }
 
 impl Program {
     /// The program that these bytes stand for. Bytes beyond [`MAX_BYTES`] are not read.
     pub fn generate(bytes: &[u8], profile: Profile) -> Program {
-        let mut choices = Choices::new(&bytes[..bytes.len().min(MAX_BYTES)]);
+        let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
+        let mut choices = Choices::new(bytes);
         let seed = u64::from(choices.word());
         let mut generator = Generator::new(choices, profile);
         Program {
@@ -108,6 +120,8 @@ impl Program {
             seed,
             wild: profile.wild,
             written: generator.written,
+            choices: Some((bytes.to_vec(), profile)),
+            is_cut: false,
         }
     }
 
@@ -118,6 +132,8 @@ impl Program {
             seed: 0,
             wild: true,
             written: Vec::new(),
+            choices: None,
+            is_cut: false,
         }
     }
 
@@ -141,8 +157,20 @@ impl Program {
     pub fn with_source(&self, source: String) -> Program {
         Program {
             source,
+            is_cut: true,
             ..self.clone()
         }
+    }
+
+    /// The bytes that it was generated from, and as what; nothing if somebody wrote it.
+    pub fn choices(&self) -> Option<(&[u8], Profile)> {
+        let (bytes, profile) = self.choices.as_ref()?;
+        Some((bytes, *profile))
+    }
+
+    /// Whether its text is another one than was generated or written: then it may be no program.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The point of that number.
