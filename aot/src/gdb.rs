@@ -358,6 +358,7 @@ mod tests {
 
     /// One test, since whether debuggers are told is the process's.
     #[test]
+    #[cfg_attr(miri, ignore = "Miri runs no machine code")]
     fn debuggers_know_what_perf_knows_while_it_is_there() {
         let Some(before) = made("before") else { return };
         if !tell_debuggers(true) {

@@ -111,7 +111,8 @@ impl Native {
             target_endian = "little",
             target_feature = "neon"
         ));
-        is
+        // Miri runs none.
+        is && !cfg!(miri)
     }
 
     /// What was made so far, and is kept.
@@ -326,6 +327,7 @@ mod tests {
     use crate::trial::Trial;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri runs no machine code")]
     fn nobody_waits_for_a_compilation_but_who_wants_its_code() {
         let Some(native) = Native::new("sum") else {
             return;
@@ -338,6 +340,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri runs no machine code")]
     fn code_is_kept_for_a_few_sets_of_uniform_words() {
         let Some(native) = Native::new("sum") else {
             return;

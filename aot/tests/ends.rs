@@ -100,6 +100,7 @@ const SUM: &str = "adumbra ir 1
     }";
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn loops_read_no_plane_past_its_end() {
     let Some(native) = Native::new("sum") else {
         return;

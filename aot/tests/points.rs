@@ -103,6 +103,7 @@ fn point(module: &Module, random: &mut Random) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn points_show_what_they_show_when_interpreted() {
     if !Native::is_available() {
         return;

@@ -271,6 +271,7 @@ fn batches(word: u32, program: &Arc<Program>, tier: Tier, all: &mut Vec<Stage>) 
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no control register")]
 fn no_bit_depends_on_the_callers_mode() {
     let expected = stages(STANDARD);
     let small = |stage: &Stage| {

@@ -65,6 +65,7 @@ fn assert_same(emulator: &Emulator, trials: &[Trial], registers: u8, how: As) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn rows_as_code_give_what_they_give_at_one_point() {
     let Some(emulator) = Emulator::new() else {
         return;
@@ -76,6 +77,7 @@ fn rows_as_code_give_what_they_give_at_one_point() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn rows_as_code_of_one_point_give_the_same() {
     let Some(emulator) = Emulator::new() else {
         return;
@@ -87,6 +89,7 @@ fn rows_as_code_of_one_point_give_the_same() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn what_is_further_than_an_instruction_reaches_is_found() {
     let trial = Trial::far();
     let code = code(&trial, super::REGISTERS);
@@ -98,6 +101,7 @@ fn what_is_further_than_an_instruction_reaches_is_found() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
     let Some(emulator) = Emulator::new() else {
         return;
@@ -117,6 +121,7 @@ fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
 /// On a processor of this kind.
 #[cfg(target_arch = "aarch64")]
 #[test]
+#[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn the_processor_itself_gives_what_rows_give() {
     for trial in rows().iter().chain([&Trial::far()]) {
         for registers in REGISTERS {

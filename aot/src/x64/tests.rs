@@ -8,6 +8,7 @@ use crate::trial::{Trial, rows};
 const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn rows_as_code_give_what_they_give_at_one_point() {
     for trial in rows().iter().chain([&Trial::far()]) {
         for registers in REGISTERS {
@@ -20,6 +21,7 @@ fn rows_as_code_give_what_they_give_at_one_point() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn rows_as_code_of_one_point_give_the_same() {
     for trial in rows().iter().chain([&Trial::far()]) {
         for registers in REGISTERS {
@@ -32,6 +34,7 @@ fn rows_as_code_of_one_point_give_the_same() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
     for (more, registers) in MORE
         .into_iter()

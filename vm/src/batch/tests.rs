@@ -258,7 +258,7 @@ fn chunks_show_what_points_show() {
     let seeds = std::env::var("SEEDS")
         .ok()
         .and_then(|s| s.parse().ok())
-        .unwrap_or(300);
+        .unwrap_or(if cfg!(miri) { 4 } else { 300 });
     let first = std::env::var("FIRST")
         .ok()
         .and_then(|s| s.parse().ok())
@@ -278,6 +278,7 @@ fn chunks_show_what_points_show() {
 
 /// With so few steps or calls that points are stopped anywhere, in functions that stand in place of their calls too.
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn limits_stop_the_points_that_they_stop_alone() {
     let (mut in_place, mut stopped) = (0, 0);
     for seed in 0..200 {
@@ -321,6 +322,7 @@ fn of_bytecode(code: Vec<Instruction>) -> Case {
 
 /// Shadows are the slots behind a value, whatever these are: cells of inputs, or what a move left there.
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn shadows_may_stand_in_cells() {
     let (lanes, all) = ([Lanes::NONE, Lanes::X, Lanes::Y, Lanes::XY], 0..20_u32);
     let rows = ["sin", "abs", "add", "mul", "max"].map(|name| Op::from_name(name).expect("a row"));

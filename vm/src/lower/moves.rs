@@ -164,6 +164,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
     fn many_moves_are_as_if_made_at_once() {
         let mut random = Rng::with_seed(7);
         let (mut made, mut circles) = (0, 0);

@@ -73,6 +73,7 @@ mod tests {
 
     /// In random modules each instruction has a place of its own.
     #[test]
+    #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
     fn places_are_those_that_faults_have() {
         for seed in 0..300 {
             let (module, _) = passes::run(generate(seed), &PassOptions::default());

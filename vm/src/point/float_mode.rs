@@ -6,11 +6,11 @@
 
 /// Gives the caller's mode back when dropped, if it was another one.
 pub struct FloatMode {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     callers: Option<control::Word>,
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod control {
     use std::arch::asm;
 
@@ -37,7 +37,7 @@ mod control {
     }
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 mod control {
     use std::arch::asm;
 
@@ -61,7 +61,7 @@ mod control {
     }
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 impl FloatMode {
     /// Sets the mode that shaders run in.
     pub fn enter() -> FloatMode {
@@ -95,7 +95,7 @@ impl FloatMode {
 
 /// Whether sums round to nearest even and keep denormals. Were the control register read, the end of one point would no longer overlap with the
 /// beginning of the next, which costs equation 3 a third of its time.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(always)]
 fn computes_as_standard() -> bool {
     const NEXT: f32 = 1.0 + f32::EPSILON;
@@ -116,7 +116,7 @@ fn computes_as_standard() -> bool {
     (0..4).fold(true, |all, i| all & (a[i] + b[i] > c[i] + d[i]))
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 impl Drop for FloatMode {
     #[inline]
     fn drop(&mut self) {
@@ -126,9 +126,10 @@ impl Drop for FloatMode {
     }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
 impl FloatMode {
-    /// Elsewhere the mode is taken to be the standard one.
+    /// Elsewhere, and under Miri, which has no control register, the mode is taken to be the standard
+    /// one.
     pub fn enter() -> FloatMode {
         FloatMode {}
     }
@@ -139,7 +140,7 @@ impl FloatMode {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
 mod tests {
     use super::*;
 

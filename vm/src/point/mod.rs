@@ -369,6 +369,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
     fn every_processor_gives_the_same_bits() {
         for seed in 0..100 {
             let (program, globals, inputs) = program(seed);
@@ -410,6 +411,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
     fn a_point_whose_host_panics_has_stopped() {
         let mut panics = 0;
         for seed in 0..100 {

@@ -244,6 +244,7 @@ fn make_recursive(module: &mut Module, random: &mut Random) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn the_machine_agrees_with_the_reference_evaluator() {
     let mut mix = Mix::default();
     for seed in 0..400 {
@@ -280,6 +281,7 @@ fn the_machine_agrees_with_the_reference_evaluator() {
 
 /// Arrays so large that they take steps: cleared, copied, passed on and saved around calls that come back.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of rounds take hours")]
 fn large_arrays_take_the_same_steps() {
     let text = "
         output o: int
@@ -346,6 +348,7 @@ fn large_arrays_take_the_same_steps() {
 
 /// Passes put functions in place of their calls. Whatever the limits, a point is stopped at the same place, as in the module before.
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn limits_count_calls_that_are_inlined() {
     let (mut in_place, mut stopped) = (0, 0);
     for seed in 0..200 {

@@ -79,6 +79,7 @@ fn run_any(program: Bytecode) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of rounds take hours")]
 fn no_flipped_bit_and_no_cut_does_harm() {
     let bytes = every_kind().to_bytes();
     let mut accepted = 0;
@@ -103,6 +104,7 @@ fn no_flipped_bit_and_no_cut_does_harm() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of rounds take hours")]
 fn bytes_replaced_at_random_do_no_harm() {
     let shadows = PassOptions {
         output_shadows: true,

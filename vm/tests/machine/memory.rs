@@ -132,6 +132,7 @@ fn parking_allocates_nothing_in_memory_that_was_large_enough_before() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no control register")]
 fn the_callers_floating_point_mode_neither_matters_nor_changes() {
     use std::arch::asm;
     /// Rounding down, up and to zero; operands flushed; results flushed; all of it at once.

@@ -120,6 +120,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn points_of_random_quads_agree_and_meet() {
     let mut mix = Mix::default();
     for seed in 0..1_000 {
@@ -145,6 +146,7 @@ fn points_of_random_quads_agree_and_meet() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn most_random_modules_have_what_is_refused() {
     let is_refused = |seed: &u64| quads(generate(*seed), Quad::Fine, AtDivergence::Refuse).is_err();
     let refused = (0..200).filter(is_refused).count();
@@ -152,6 +154,7 @@ fn most_random_modules_have_what_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn shadows_are_gone_from_what_is_in_quads() {
     for seed in 0..50 {
         let module = quads(generate_convergent(seed), Quad::Fine, AtDivergence::Refuse)

@@ -116,6 +116,7 @@ fn same(a: u32, b: u32) -> bool {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of rounds take hours")]
 fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
     for &op in Op::ALL {
         let info = op.info();

@@ -166,6 +166,7 @@ fn routines(program: &Bytecode, level: Level) -> Vec<usize> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of rounds take hours")]
 fn every_fusion_is_made_and_shows_what_its_rows_show() {
     for level in Level::available() {
         let (mut made, mut wrong) = (0, Vec::new());
@@ -366,7 +367,7 @@ fn random(seed: u64) -> Module {
 #[test]
 fn rows_that_are_joined_leave_the_others_what_they_read() {
     let seeds = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok());
-    let seeds = seeds.unwrap_or(1_500);
+    let seeds = seeds.unwrap_or(if cfg!(miri) { 4 } else { 1_500 });
     let mut made = 0;
     for seed in 0..seeds {
         let case = Case::of(&random(seed), seed, 70);

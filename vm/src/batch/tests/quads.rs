@@ -242,6 +242,7 @@ impl Quads {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
 fn quads_in_chunks_show_what_quads_show() {
     for seed in 0..400 {
         let mut random = Rng::with_seed(seed);
