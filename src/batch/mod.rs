@@ -20,9 +20,10 @@ use crate::value::{HostValue, MAX_HOST_SCALARS};
 use crate::{GlobalsLayout, evaluator::Engine};
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::native::{self, Translator};
-use adumbra_vm::words::as_words_mut;
+use adumbra_vm::words::{as_uninit_words_mut, as_words_mut};
 use adumbra_vm::{BatchMachine, BatchOptions, FloatMode, Level, Outcome, Source};
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 pub(crate) mod globals;
@@ -358,13 +359,56 @@ impl BatchEvaluator {
         to: &mut [W],
         stride: usize,
     ) -> Result<(), AccessError> {
-        let (before, ty) = find(self.instance().program().outputs(), output)?;
-        if scalar >= ty.scalar_count() {
-            return Err(AccessError::no_scalar(output, scalar));
-        }
+        let scalar = self.scalar_of(output, scalar)?;
         self.machine
-            .copy_output(before + scalar, part as usize, as_words_mut(to), stride);
+            .copy_output(scalar, part as usize, as_words_mut(to), stride);
         Ok(())
+    }
+
+    /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does, to a plane that need not have been set before: new
+    /// memory, or that of a host in another language. What is between the words that are written stays as it is.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, batch::{BatchEvaluator, BatchGlobals, Part}};
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", "shader s(out float o) { o = 2.5; }"))?;
+    /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
+    /// evaluator.evaluate(&BatchGlobals::new(program.globals()), 0, 100, &mut NoTextures);
+    ///
+    /// let mut plane = Vec::<f32>::with_capacity(100);
+    /// evaluator.copy_uninit("o", Part::Value, 0, plane.spare_capacity_mut(), 1)?;
+    /// // SAFETY: of 100 points the values were written, side by side.
+    /// unsafe { plane.set_len(100) };
+    /// assert_eq!(plane, [2.5; 100]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such output, or it has no such scalar.
+    ///
+    /// # Panics
+    /// If the plane is too short.
+    pub fn copy_uninit<W: AnyWords>(
+        &self,
+        output: &str,
+        part: Part,
+        scalar: usize,
+        to: &mut [MaybeUninit<W>],
+        stride: usize,
+    ) -> Result<(), AccessError> {
+        let scalar = self.scalar_of(output, scalar)?;
+        let to = as_uninit_words_mut(to);
+        self.machine
+            .copy_output_uninit(scalar, part as usize, to, stride);
+        Ok(())
+    }
+
+    /// A scalar of an output among those of all outputs.
+    fn scalar_of(&self, output: &str, scalar: usize) -> Result<usize, AccessError> {
+        let (before, ty) = find(self.instance().program().outputs(), output)?;
+        match scalar < ty.scalar_count() {
+            true => Ok(before + scalar),
+            false => Err(AccessError::no_scalar(output, scalar)),
+        }
     }
 
     /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does, without looking for its name.

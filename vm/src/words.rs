@@ -5,6 +5,8 @@
 
 #![allow(unsafe_code)]
 
+use std::mem::MaybeUninit;
+
 /// Types that consist of four-byte words.
 ///
 /// # Safety
@@ -47,6 +49,14 @@ unsafe impl<T: AnyWords, const N: usize> AnyWords for [T; N] {}
 pub fn as_words_mut<T: AnyWords>(slice: &mut [T]) -> &mut [u32] {
     let words = size_of_val(slice) / size_of::<u32>();
     // SAFETY: as for `as_words`; whatever is written is a value of the type.
+    unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), words) }
+}
+
+/// A slice as its words, to be written: whether they were set before does not matter.
+pub fn as_uninit_words_mut<T: AnyWords>(slice: &mut [MaybeUninit<T>]) -> &mut [MaybeUninit<u32>] {
+    let words = size_of_val(slice) / size_of::<u32>();
+    // SAFETY: the type consists of words, aligned so; the slice is borrowed for as long. Neither side takes its words for set, and whatever is written is a
+    // value of the type.
     unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), words) }
 }
 
@@ -154,6 +164,17 @@ mod tests {
         as_words_mut(&mut pairs)[1] = 5.0_f32.to_bits();
         assert_eq!(pairs, [[1.0, 5.0], [3.0, 4.0]]);
         assert!(as_words::<i32>(&[]).is_empty());
+        let mut unset = [MaybeUninit::<[f32; 2]>::uninit(); 2];
+        let words = as_uninit_words_mut(&mut unset);
+        assert_eq!(words.len(), 4);
+        for (word, value) in words.iter_mut().zip([1.0_f32, 2.0, 3.0, 4.0]) {
+            word.write(value.to_bits());
+        }
+        // SAFETY: all four words were set.
+        assert_eq!(
+            unset.map(|pair| unsafe { pair.assume_init() }),
+            [[1.0, 2.0], [3.0, 4.0]]
+        );
     }
 
     #[test]

@@ -40,6 +40,7 @@ use load::{Loaded, SCRATCH, load};
 use memory::{Memory, plane_words};
 use planes::Ref;
 use quads::QUAD;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -370,6 +371,22 @@ impl BatchMachine {
     /// # Panics
     /// If there is no such scalar, or not enough room.
     pub fn copy_output(&self, scalar: usize, part: usize, to: &mut [u32], stride: usize) {
+        // SAFETY: the same words, borrowed for as long. They are written alone, and with numbers.
+        let to = unsafe { &mut *(std::ptr::from_mut(to) as *mut [MaybeUninit<u32>]) };
+        self.copy_output_uninit(scalar, part, to, stride);
+    }
+
+    /// The same to memory that need not have been set: what is between the words that are written is neither read nor changed.
+    ///
+    /// # Panics
+    /// As for [`copy_output`](BatchMachine::copy_output).
+    pub fn copy_output_uninit(
+        &self,
+        scalar: usize,
+        part: usize,
+        to: &mut [MaybeUninit<u32>],
+        stride: usize,
+    ) {
         let points = self.points();
         if points == 0 {
             return;
@@ -384,14 +401,14 @@ impl BatchMachine {
         let lanes = self.chunk.program.output_lanes[scalar];
         let has = part == 0 || lanes.has(Direction::BOTH[part - 1]);
         if !has && stride == 1 {
-            to[..points].fill(0);
+            to[..points].fill(MaybeUninit::new(0));
             return;
         }
-        let by_points = |to: &mut [u32], points: Range<usize>| {
+        let by_points = |to: &mut [MaybeUninit<u32>], points: Range<usize>| {
             // Single words are compared as floats: exceptions that a host has not masked would end it.
             let _mode = FloatMode::enter();
             for point in points {
-                to[point * stride] = self.output(scalar, part, point);
+                to[point * stride].write(self.output(scalar, part, point));
             }
         };
         if !is_float || stride != 1 {
@@ -403,7 +420,7 @@ impl BatchMachine {
         };
         let refs = [
             Ref {
-                at: to.as_mut_ptr(),
+                at: to.as_mut_ptr().cast(),
                 mask: usize::MAX,
             },
             from,
