@@ -1,8 +1,9 @@
 //! Access by name to globals, inputs and outputs: the way to a place, why there is none, and slots, which remember it.
 
+pub use adumbra_frontend::closest;
+
 use crate::closure::ClosureView;
 use crate::value::HostValue;
-use adumbra_frontend::closest;
 use adumbra_ir::Type;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};

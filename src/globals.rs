@@ -13,8 +13,10 @@ use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
+mod declared;
 mod host_struct;
 
+pub use declared::{HostMember, MAX_HOST_MEMBERS};
 pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
 pub(crate) use host_struct::{columns, words_of};
 
