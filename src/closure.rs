@@ -77,6 +77,11 @@ impl<'a> ClosureLeaf<'a> {
         self.shape.index()
     }
 
+    /// The [number](ClosureView::number) of the tree that it is.
+    pub fn number(&self) -> u32 {
+        self.tree.number()
+    }
+
     /// The scalars of all arguments, in order: a float by its bits, a closure by its [number](ClosureView::number), a resource by its position among
     /// [`Program::resources`](crate::Program::resources).
     pub fn words(&self) -> &'a [u32] {

@@ -221,16 +221,27 @@ impl ClosureReader {
             std::ptr::eq(self.program.closures(), closure.shapes),
             "the closure is of the reader's program"
         );
-        weigh(&closure, weights);
+        let leaves = closure.leaves(weights);
+        leaves.map(|(weight, leaf)| WeightedLeaf {
+            weight,
+            kind: self.kinds[leaf.shape()],
+            leaf,
+        })
+    }
+}
+
+impl<'a> ClosureView<'a> {
+    /// The leaves of a closure as [`ClosureReader::leaves`] gives them, with the product of all numbers and colours on the way to each, for hosts without
+    /// a [`ClosureRegistry`].
+    pub fn leaves(
+        self,
+        weights: &'a mut Vec<[f32; 3]>,
+    ) -> impl Iterator<Item = ([f32; 3], ClosureLeaf<'a>)> + Clone + use<'a> {
+        weigh(&self, weights);
         let nodes = (1..).zip(weights.iter()).filter(|&(_, &w)| w != [0.0; 3]);
         nodes.filter_map(move |(number, &weight)| {
             let root = ClosureRef::from_word(number);
-            let leaf = ClosureView { root, ..closure }.leaf()?;
-            Some(WeightedLeaf {
-                weight,
-                kind: self.kinds[leaf.shape()],
-                leaf,
-            })
+            Some((weight, ClosureView { root, ..self }.leaf()?))
         })
     }
 }
