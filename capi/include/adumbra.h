@@ -24,7 +24,7 @@
 #define ADUMBRA_TO_NUL SIZE_MAX
 
 /// The number of the interface that this header describes. It grows when something is added; what is there stays.
-#define ADUMBRA_API 3
+#define ADUMBRA_API 4
 
 
 
@@ -468,6 +468,17 @@ typedef struct AdumbraReply AdumbraReply;
 /// The texts of one compilation. The first holds the shader, the others what it may use.
 typedef struct AdumbraSources AdumbraSources;
 
+/// A member of a host's struct of globals, to be compared with a layout: `{"uv", ADUMBRA_TYPE_FLOAT2, offsetof(struct Hit, uv)}`. A list has them one behind the
+/// other, so this struct never grows.
+typedef struct AdumbraMember {
+    /// The global that it is to be.
+    const char *name;
+    /// The `AdumbraType` of its value, behind which ddx and ddy follow.
+    uint32_t type;
+    /// Bytes from the start of the struct to its value.
+    size_t offset;
+} AdumbraMember;
+
 /// Answers with a text by `adumbra_reply`, and 0; or with the reason why there is none, for people, and another number.
 typedef uint32_t (*AdumbraLoad)(void *user, const char *name, const char *from, struct AdumbraReply *reply);
 
@@ -697,6 +708,21 @@ typedef struct AdumbraClosure {
     float weight[3];
 } AdumbraClosure;
 
+/// A leaf of a closure tree, with all that it is multiplied by on the way to it. A list has them one behind the other, so this struct never grows.
+typedef struct AdumbraLeaf {
+    /// The product of all numbers and colours on the way to it; their sum, if it is reached along several ways.
+    float weight[3];
+    /// Which closure of the program it is, by its number in `ADUMBRA_LIST_CLOSURES`.
+    uint32_t shape;
+    /// The scalars of its arguments, all one behind the other: numbers of four bytes, until the evaluator's next evaluation. A closure among them is a
+    /// number, which has leaves of its own.
+    const uint32_t *arguments;
+    /// How many these are.
+    uint32_t count;
+    /// The number of its node.
+    uint32_t number;
+} AdumbraLeaf;
+
 /// How a batch evaluator is to be. Zero everywhere is the usual.
 typedef struct AdumbraBatchOptions {
     /// Bytes of this struct.
@@ -718,9 +744,6 @@ typedef struct AdumbraBatchOptions {
     /// With `ADUMBRA_TIER_AUTO`: the program is compiled once so many of its points were evaluated; 0 for the usual number.
     uint64_t compile_after;
 } AdumbraBatchOptions;
-
-/// Every status.
-#define AdumbraStatus_ALL { AdumbraStatus_Ok, AdumbraStatus_Null, AdumbraStatus_Misaligned, AdumbraStatus_Size, AdumbraStatus_BufferTooSmall, AdumbraStatus_NotUtf8, AdumbraStatus_UnknownName, AdumbraStatus_Twice, AdumbraStatus_WrongType, AdumbraStatus_Index, AdumbraStatus_InvalidValue, AdumbraStatus_Refused, AdumbraStatus_Unavailable, AdumbraStatus_Busy, AdumbraStatus_NotWaiting, AdumbraStatus_TooManyParked, AdumbraStatus_WrongEvaluator, AdumbraStatus_Quads, AdumbraStatus_WrongGlobals, AdumbraStatus_Panicked, }
 
 #ifdef __cplusplus
 extern "C" {
@@ -751,6 +774,26 @@ AdumbraStatus adumbra_layout_shadowless(struct AdumbraLayout *layout, const char
 
 /// The bytes of the globals of one point: what `sizeof` of the host's struct should be.
 AdumbraStatus adumbra_layout_bytes(const struct AdumbraLayout *layout, size_t *bytes);
+
+/// Compares a struct of the host, of so many bytes, with the globals: names, types, offsets and size. If anything differs the status is
+/// `ADUMBRA_STATUS_WRONG_GLOBALS`, and findings, where they are wanted, say which member, and which global was probably meant.
+AdumbraStatus adumbra_layout_check(const struct AdumbraLayout *layout,
+                                   const struct AdumbraMember *members,
+                                   size_t count,
+                                   size_t bytes,
+                                   struct AdumbraFindings **findings);
+
+/// The global that a name probably means which is none, as a text that ends with NUL; a name that is one means itself. `ADUMBRA_STATUS_UNKNOWN_NAME` says that
+/// none is near. `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+AdumbraStatus adumbra_layout_closest(const struct AdumbraLayout *layout,
+                                     const char *name,
+                                     char *buffer,
+                                     size_t capacity,
+                                     size_t *needed);
+
+/// Makes a layout of the globals that a program has, as of one that was loaded: to compare a struct with it, or to compile other shaders for the same globals.
+AdumbraStatus adumbra_program_layout(const struct AdumbraProgram *program,
+                                     struct AdumbraLayout **layout);
 
 /// Frees a layout.
 void adumbra_layout_free(struct AdumbraLayout *layout);
@@ -848,6 +891,15 @@ AdumbraStatus adumbra_program_find(const struct AdumbraProgram *program,
                                    uint32_t list,
                                    const char *path,
                                    struct AdumbraVariable *variable);
+
+/// What a path probably means that is none of a list of the program, an `AdumbraList`, as a text that ends with NUL; a path that is one means itself.
+/// `ADUMBRA_STATUS_UNKNOWN_NAME` says that none is near. `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+AdumbraStatus adumbra_program_closest(const struct AdumbraProgram *program,
+                                      uint32_t list,
+                                      const char *path,
+                                      char *buffer,
+                                      size_t capacity,
+                                      size_t *needed);
 
 /// A parameter of a closure that the program may make; its `name` is empty, its `first` counts the scalars before it among the arguments.
 AdumbraStatus adumbra_program_closure_parameter(const struct AdumbraProgram *program,
@@ -956,6 +1008,14 @@ AdumbraStatus adumbra_evaluator_closure_arguments(const struct AdumbraEvaluator 
                                                   void *to,
                                                   size_t capacity,
                                                   size_t *needed);
+
+/// The leaves of a closure tree as a flat list, each once, with the product of all that it is multiplied by; what is multiplied by 0 is left out. `needed`, unless
+/// it is NULL, is how many there are, also if the buffer is too small.
+AdumbraStatus adumbra_evaluator_leaves(const struct AdumbraEvaluator *evaluator,
+                                       uint32_t number,
+                                       struct AdumbraLeaf *leaves,
+                                       size_t capacity,
+                                       size_t *needed);
 
 /// A whole closure tree as a text: by `format`, an `AdumbraFormat`, as the language would write it, or as JSON. `ADUMBRA_STATUS_SIZE` says that it has too many
 /// nodes to be written. The text ends with NUL, and `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
@@ -1097,6 +1157,14 @@ AdumbraStatus adumbra_batch_evaluator_closure_arguments(const struct AdumbraBatc
                                                         void *to,
                                                         size_t capacity,
                                                         size_t *needed);
+
+/// The leaves of a closure tree of a point as a flat list, as `adumbra_evaluator_leaves` gives them.
+AdumbraStatus adumbra_batch_evaluator_leaves(const struct AdumbraBatchEvaluator *evaluator,
+                                             size_t point,
+                                             uint32_t number,
+                                             struct AdumbraLeaf *leaves,
+                                             size_t capacity,
+                                             size_t *needed);
 
 /// A whole closure tree of a point as a text, as `adumbra_evaluator_closure_text` writes it.
 AdumbraStatus adumbra_batch_evaluator_closure_text(const struct AdumbraBatchEvaluator *evaluator,

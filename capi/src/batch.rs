@@ -2,7 +2,7 @@
 
 use crate::batch_globals::AdumbraBatchGlobals;
 use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, setup};
-use crate::closure::{self, AdumbraClosure};
+use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
 use crate::evaluator::tell_outcome;
 use crate::findings::{AdumbraFindings, of_faults, tell};
 use crate::guard::{Result, guard, lock};
@@ -10,7 +10,7 @@ use crate::host::{AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, 
 use crate::instance::AdumbraInstance;
 use crate::options::part;
 use crate::parked::{AdumbraParkedPoint, park};
-use crate::pointer::{self, fill, free_unlocked, give, handle, out, room, shared, wanted};
+use crate::pointer::{self, buffer, fill, free_unlocked, give, handle, out, shared, wanted};
 use crate::prefixed::{self, read_or_usual};
 use crate::status::AdumbraStatus;
 use adumbra::{
@@ -36,6 +36,8 @@ struct Inside {
     first: usize,
     /// Which of its points were evaluated for their neighbours alone.
     helpers: Vec<bool>,
+    /// Memory for the weights of closures.
+    weights: Vec<[f32; 3]>,
 }
 
 impl Inside {
@@ -92,6 +94,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_new(
             rows: Rows::default(),
             first: 0,
             helpers: Vec::new(),
+            weights: Vec::new(),
         };
         let inside = Mutex::new(inside);
         give(to, AdumbraBatchEvaluator { inside });
@@ -237,7 +240,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (evaluator, plane) =
-            unsafe { (shared(evaluator)?, room::<u32>(plane.cast(), capacity)?) };
+            unsafe { (shared(evaluator)?, buffer::<u32>(plane.cast(), capacity)?) };
         let part = self::part(part)?;
         let inside = lock(&evaluator.inside)?;
         let mut left = scalar;
@@ -260,7 +263,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
         }
         let copied = inside
             .evaluator
-            .copy(&output.name, part, left, plane, stride);
+            .copy_uninit(&output.name, part, left, plane, stride);
         copied.map_err(|_| AdumbraStatus::Index)
     })
 }
@@ -340,6 +343,28 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_arguments(
         let leaf = inside.evaluator.numbered_closure(number, point);
         // SAFETY: as above.
         unsafe { closure::arguments(leaf, to.cast(), capacity, needed) }
+    })
+}
+
+/// The leaves of a closure tree of a point as a flat list, as `adumbra_evaluator_leaves` gives them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_batch_evaluator_leaves(
+    evaluator: *const AdumbraBatchEvaluator,
+    point: usize,
+    number: u32,
+    leaves: *mut AdumbraLeaf,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        inside.check(point)?;
+        let tree = inside.evaluator.numbered_closure(number, point);
+        // SAFETY: as above.
+        unsafe { closure::leaves(tree, &mut inside.weights, leaves, capacity, needed) }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::guard::Result;
 use crate::options::{AdumbraFormat, format};
-use crate::pointer::{fill, fill_text};
+use crate::pointer::{Plain, fill, fill_from, fill_text};
 use crate::prefixed::{Place, Prefixed};
 use crate::status::AdumbraStatus;
 use adumbra::closure::{Closure, ClosureView};
@@ -47,6 +47,46 @@ pub struct AdumbraClosure {
 
 // SAFETY: numbers, of which zeros are some.
 unsafe impl Prefixed for AdumbraClosure {}
+
+/// A leaf of a closure tree, with all that it is multiplied by on the way to it. A list has them one behind the other, so this struct never grows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraLeaf {
+    /// The product of all numbers and colours on the way to it; their sum, if it is reached along several ways.
+    pub weight: [f32; 3],
+    /// Which closure of the program it is, by its number in `ADUMBRA_LIST_CLOSURES`.
+    pub shape: u32,
+    /// The scalars of its arguments, all one behind the other: numbers of four bytes, until the evaluator's next evaluation. A closure among them is a
+    /// number, which has leaves of its own.
+    pub arguments: *const u32,
+    /// How many these are.
+    pub count: u32,
+    /// The number of its node.
+    pub number: u32,
+}
+
+// SAFETY: numbers and a pointer, of which any bits are one.
+unsafe impl Plain for AdumbraLeaf {}
+
+/// # Safety
+/// As for [`fill_from`].
+pub(crate) unsafe fn leaves(
+    view: ClosureView<'_>,
+    weights: &mut Vec<[f32; 3]>,
+    to: *mut AdumbraLeaf,
+    capacity: usize,
+    needed: *mut usize,
+) -> Result {
+    let leaves = view.leaves(weights).map(|(weight, leaf)| AdumbraLeaf {
+        weight,
+        shape: leaf.shape() as u32,
+        arguments: leaf.words().as_ptr(),
+        count: leaf.words().len() as u32,
+        number: leaf.number(),
+    });
+    // SAFETY: as promised.
+    unsafe { fill_from(leaves, to, capacity, needed) }
+}
 
 pub(crate) fn show(view: ClosureView<'_>, to: Place<AdumbraClosure>) {
     let empty = AdumbraClosure {

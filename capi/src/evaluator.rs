@@ -1,13 +1,15 @@
 //! Evaluation of single points.
 
-use crate::closure::{self, AdumbraClosure};
+use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
 use crate::findings::{AdumbraFindings, of_faults, tell};
 use crate::guard::{Result, guard, lock};
 use crate::host::{AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, Rows, texel};
 use crate::instance::AdumbraInstance;
 use crate::options::{AdumbraLimits, corner, limits, one_of, part};
 use crate::parked::{AdumbraParkedPoint, park};
-use crate::pointer::{free, free_unlocked, give, handle, out, room, shared, values, wanted, words};
+use crate::pointer::{
+    buffer, free, free_unlocked, give, handle, out, shared, values, wanted, words,
+};
 use crate::prefixed::{self, Prefixed, read_or_usual};
 use crate::status::AdumbraStatus;
 use adumbra::{
@@ -62,6 +64,8 @@ struct Inside {
     globals: [Globals; 4],
     rows: Rows,
     scalars: usize,
+    /// Memory for the weights of closures.
+    weights: Vec<[f32; 3]>,
 }
 
 impl Inside {
@@ -135,6 +139,7 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
             evaluator,
             globals: [(); 4].map(|()| Globals::new(program.globals())),
             rows: Rows::default(),
+            weights: Vec::new(),
             scalars: outputs.map(|output| output.ty.scalar_count()).sum(),
             program,
         };
@@ -241,7 +246,7 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, room::<u32>(to.cast(), count)?) };
+        let (evaluator, to) = unsafe { (shared(evaluator)?, buffer::<u32>(to.cast(), count)?) };
         let part = self::part(part)? as usize;
         let inside = lock(&evaluator.inside)?;
         let end = first.checked_add(count);
@@ -250,7 +255,7 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
         }
         let words = &inside.evaluator.words()[3 * first..];
         for (to, words) in to.iter_mut().zip(words.chunks_exact(3)) {
-            *to = words[part];
+            to.write(words[part]);
         }
         Ok(())
     })
@@ -320,6 +325,27 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_arguments(
         let leaf = inside.evaluator.numbered_closure(number);
         // SAFETY: as above.
         unsafe { closure::arguments(leaf, to.cast(), capacity, needed) }
+    })
+}
+
+/// The leaves of a closure tree as a flat list, each once, with the product of all that it is multiplied by; what is multiplied by 0 is left out. `needed`, unless
+/// it is NULL, is how many there are, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_evaluator_leaves(
+    evaluator: *const AdumbraEvaluator,
+    number: u32,
+    leaves: *mut AdumbraLeaf,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let evaluator = unsafe { shared(evaluator)? };
+        let mut inside = lock(&evaluator.inside)?;
+        let inside = &mut *inside;
+        let tree = inside.evaluator.numbered_closure(number);
+        // SAFETY: as above.
+        unsafe { closure::leaves(tree, &mut inside.weights, leaves, capacity, needed) }
     })
 }
 

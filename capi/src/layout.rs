@@ -1,10 +1,16 @@
 //! Which globals a host has.
 
+use crate::findings::{AdumbraFindings, tell};
 use crate::guard::{Result, guard, wait};
-use crate::pointer::{free_unlocked, give, handle, name, out, shared};
+use crate::pointer::{
+    Plain, fill_text, free_unlocked, give, handle, name, out, shared, values, wanted_handle,
+};
+use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
 use crate::variable::type_of;
-use adumbra::{GlobalsLayout, globals::LayoutError};
+use adumbra::access::closest;
+use adumbra::globals::{HostMember, LayoutError};
+use adumbra::{GlobalsLayout, Type};
 use std::ffi::c_char;
 use std::sync::Mutex;
 
@@ -17,6 +23,22 @@ use std::sync::Mutex;
 pub struct AdumbraLayout {
     layout: Mutex<GlobalsLayout>,
 }
+
+/// A member of a host's struct of globals, to be compared with a layout: `{"uv", ADUMBRA_TYPE_FLOAT2, offsetof(struct Hit, uv)}`. A list has them one behind the
+/// other, so this struct never grows.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdumbraMember {
+    /// The global that it is to be.
+    pub name: *const c_char,
+    /// The `AdumbraType` of its value, behind which ddx and ddy follow.
+    pub r#type: u32,
+    /// Bytes from the start of the struct to its value.
+    pub offset: usize,
+}
+
+// SAFETY: numbers and a pointer, of which any bits are one.
+unsafe impl Plain for AdumbraMember {}
 
 impl AdumbraLayout {
     pub(crate) fn get(&self) -> Result<GlobalsLayout> {
@@ -94,6 +116,80 @@ pub unsafe extern "C" fn adumbra_layout_bytes(
         // SAFETY: the contract of the crate.
         let (layout, bytes) = unsafe { (shared(layout)?, out(bytes)?) };
         bytes.write(layout.get()?.size());
+        Ok(())
+    })
+}
+
+/// Compares a struct of the host, of so many bytes, with the globals: names, types, offsets and size. If anything differs the status is
+/// `ADUMBRA_STATUS_WRONG_GLOBALS`, and findings, where they are wanted, say which member, and which global was probably meant.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_layout_check(
+    layout: *const AdumbraLayout,
+    members: *const AdumbraMember,
+    count: usize,
+    bytes: usize,
+    findings: *mut *mut AdumbraFindings,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (findings, layout, members) = unsafe {
+            let findings = wanted_handle(findings)?;
+            (findings, shared(layout)?, values(members, count)?)
+        };
+        let given = members.iter().map(|member| {
+            // SAFETY: as above.
+            Ok((unsafe { name(member.name)? }, type_of(member.r#type)?))
+        });
+        let given: Vec<(&str, Type)> = given.collect::<Result<_>>()?;
+        let given = given.iter().zip(members);
+        let given = given.map(|((name, ty), member)| HostMember {
+            name,
+            ty,
+            offset: member.offset,
+        });
+        let given: Vec<HostMember<'_>> = given.collect();
+        layout.get()?.check(&given, bytes).map_err(|found| {
+            tell(findings, found);
+            AdumbraStatus::WrongGlobals
+        })
+    })
+}
+
+/// The global that a name probably means which is none, as a text that ends with NUL; a name that is one means itself. `ADUMBRA_STATUS_UNKNOWN_NAME` says that
+/// none is near. `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_layout_closest(
+    layout: *const AdumbraLayout,
+    name: *const c_char,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (layout, name) = unsafe { (shared(layout)?, self::name(name)?) };
+        let layout = layout.get()?;
+        let meant = match layout.member(name) {
+            Some(_) => Some(name),
+            None => closest(name, layout.members().iter().map(|member| member.name())),
+        };
+        let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
+        // SAFETY: as above.
+        unsafe { fill_text(meant.to_owned(), buffer, capacity, needed) }
+    })
+}
+
+/// Makes a layout of the globals that a program has, as of one that was loaded: to compare a struct with it, or to compile other shaders for the same globals.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_layout(
+    program: *const AdumbraProgram,
+    layout: *mut *mut AdumbraLayout,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (to, program) = unsafe { (handle(layout)?, shared(program)?) };
+        let layout = Mutex::new(program.program.globals().clone());
+        give(to, AdumbraLayout { layout });
         Ok(())
     })
 }

@@ -11,10 +11,10 @@ use std::sync::{Mutex, TryLockError};
 /// The length of a text that ends with NUL.
 pub const ADUMBRA_TO_NUL: usize = usize::MAX;
 
-/// Types whose values C can point at in rows: any bits are a value.
+/// Types whose values C can point at in rows.
 ///
 /// # Safety
-/// Every pattern of bits is a value, and there is no room between bytes.
+/// Every pattern of bits is a value.
 pub(crate) unsafe trait Plain: Copy {}
 
 // SAFETY: numbers and pointers, of which any bits are one.
@@ -98,15 +98,17 @@ pub(crate) unsafe fn words<'a>(pointer: *const c_void, count: usize) -> Result<&
     unsafe { values(pointer.cast(), count) }
 }
 
-/// Where many results go. What was there is neither asked nor, between strides, changed.
+/// Where many results go. What was there is not asked, since the caller need not have set it, and not changed where no result goes.
 ///
 /// # Safety
-/// If the pointer is neither null nor misaligned, it points at so many values that nobody else uses during the call. The memory is the caller's, not
-/// Rust's, so that it holds some bits whether they were set or not.
-pub(crate) unsafe fn room<'a, T: Plain>(pointer: *mut T, count: usize) -> Result<&'a mut [T]> {
+/// If the pointer is neither null nor misaligned, it points at memory for so many values that nobody else uses during the call.
+pub(crate) unsafe fn buffer<'a, T: Plain>(
+    pointer: *mut T,
+    count: usize,
+) -> Result<&'a mut [MaybeUninit<T>]> {
     let start = row(pointer, count)?;
-    // SAFETY: as promised; there can be memory of this size, and any bits are values.
-    Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), count) })
+    // SAFETY: as promised; there can be memory of this size, and it is not taken for set.
+    Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr().cast(), count) })
 }
 
 /// A text that ends with NUL.
@@ -148,21 +150,37 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, length: usize) -> Result<&
 /// Copies what the caller asked for into the buffer that it brought, if there is room, and says in any case how much is needed.
 ///
 /// # Safety
-/// The buffer as for [`room`], `needed` as for [`out`].
+/// The buffer as for [`buffer`], `needed` as for [`out`].
 pub(crate) unsafe fn fill<T: Plain>(
     from: &[T],
-    buffer: *mut T,
+    to: *mut T,
     capacity: usize,
     needed: *mut usize,
 ) -> Result {
     // SAFETY: as promised.
-    let (room, needed) = unsafe { (room(buffer, capacity)?, wanted(needed)?) };
+    unsafe { fill_from(from.iter().copied(), to, capacity, needed) }
+}
+
+/// The same for values that stand nowhere yet; they are counted first.
+///
+/// # Safety
+/// As for [`fill`].
+pub(crate) unsafe fn fill_from<T: Plain>(
+    from: impl Iterator<Item = T> + Clone,
+    to: *mut T,
+    capacity: usize,
+    needed: *mut usize,
+) -> Result {
+    // SAFETY: as promised.
+    let (to, needed) = unsafe { (buffer(to, capacity)?, wanted(needed)?) };
+    let count = from.clone().count();
     if let Some(needed) = needed {
-        needed.write(from.len());
+        needed.write(count);
     }
-    let to = room.get_mut(..from.len());
-    to.ok_or(AdumbraStatus::BufferTooSmall)?
-        .copy_from_slice(from);
+    let to = to.get_mut(..count).ok_or(AdumbraStatus::BufferTooSmall)?;
+    for (to, value) in to.iter_mut().zip(from) {
+        to.write(value);
+    }
     Ok(())
 }
 

@@ -114,6 +114,28 @@ pub unsafe extern "C" fn adumbra_program_find(
     })
 }
 
+/// What a path probably means that is none of a list of the program, an `AdumbraList`, as a text that ends with NUL; a path that is one means itself.
+/// `ADUMBRA_STATUS_UNKNOWN_NAME` says that none is near. `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adumbra_program_closest(
+    program: *const AdumbraProgram,
+    list: u32,
+    path: *const c_char,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> AdumbraStatus {
+    guard(|| {
+        // SAFETY: the contract of the crate.
+        let (program, path) = unsafe { (shared(program)?, name(path)?) };
+        let list = one_of(&LISTS, list)?;
+        let meant = program.interface().closest(&program.program, list, path);
+        let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
+        // SAFETY: as above.
+        unsafe { fill_text(meant, buffer, capacity, needed) }
+    })
+}
+
 /// A parameter of a closure that the program may make; its `name` is empty, its `first` counts the scalars before it among the arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_closure_parameter(

@@ -51,7 +51,7 @@ pub enum AdumbraStatus {
 
 impl AdumbraStatus {
     /// Every status.
-    pub const ALL: [AdumbraStatus; 20] = [
+    pub(crate) const ALL: [AdumbraStatus; 20] = [
         AdumbraStatus::Ok,
         AdumbraStatus::Null,
         AdumbraStatus::Misaligned,

@@ -3,6 +3,7 @@
 use crate::guard::Result;
 use crate::prefixed::Prefixed;
 use crate::status::AdumbraStatus;
+use adumbra::access::{AccessError, closest};
 use adumbra::{Program, Scalar, Type};
 use std::ffi::{CString, c_char};
 use std::ptr::null;
@@ -283,6 +284,31 @@ impl Interface {
             scalars: ty.scalar_count(),
             ..whole
         })
+    }
+
+    /// What a path means that names nothing, if anything is near; itself, if it names something.
+    pub(crate) fn closest(
+        &self,
+        program: &Program,
+        list: AdumbraList,
+        path: &str,
+    ) -> Option<String> {
+        if self.find(program, list, path).is_ok() {
+            return Some(path.to_owned());
+        }
+        let error = match list {
+            AdumbraList::Outputs => program.output_slot::<f32>(path).err(),
+            AdumbraList::Parameters => program.input_slot::<f32>(path).err(),
+            _ => {
+                let variables = self.lists[list as usize].iter();
+                let names = variables.filter_map(|variable| variable.name.to_str().ok());
+                return closest(path, names).map(str::to_owned);
+            }
+        };
+        match error {
+            Some(AccessError::Unknown { closest, .. }) => closest,
+            _ => None,
+        }
     }
 
     pub(crate) fn argument(&self, shape: usize, index: usize) -> Result<AdumbraVariable> {

@@ -7,11 +7,12 @@
 #[allow(dead_code, reason = "this suite does not use all of it")]
 mod common;
 
-use adumbra_capi::{AdumbraHost, AdumbraSampleBatch, AdumbraSampleRequest};
+use adumbra_capi::{AdumbraHost, AdumbraLeaf, AdumbraSampleBatch, AdumbraSampleRequest};
 use common::{compile, evaluate, hit, hit_compiler, sized};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::null;
 
 struct Counting;
@@ -132,7 +133,9 @@ unsafe extern "C" fn sample_many(
 #[test]
 fn evaluating_allocates_nothing() {
     let compiler = hit_compiler();
-    let shader = "texture2d t; shader s(out color c) { float3 p = global_value<position>; c = texture2d_sample<t>(p.x, sin(p.y)); }";
+    let shader = "texture2d t; shader s(out color c, out closure k) {
+        float3 p = global_value<position>; c = texture2d_sample<t>(p.x, sin(p.y)); k = c * make_closure<glow>(p) + make_closure<dark>();
+    }";
     let program = compile(compiler, shader);
     let instance = made!(adumbra_instance_new(program));
     let globals = made!(adumbra_batch_globals_new(program));
@@ -146,6 +149,8 @@ fn evaluating_allocates_nothing() {
     let x = [0.5_f32; 64];
     let mut out = [0.0_f32; 64];
     let mut before = 0;
+    let mut leaves = [const { MaybeUninit::<AdumbraLeaf>::uninit() }; 2];
+    let leaves = leaves.as_mut_ptr().cast();
     for round in 0..10 {
         evaluate(one, &hit(round), &raw const host);
         ok!(adumbra_evaluator_read(
@@ -155,6 +160,17 @@ fn evaluating_allocates_nothing() {
             3,
             out.as_mut_ptr().cast()
         ));
+        let (mut root, mut count) = (0_u32, 0);
+        let to = &raw mut root;
+        ok!(adumbra_evaluator_read(one, 0, 3, 1, to.cast()));
+        ok!(adumbra_evaluator_leaves(
+            one,
+            root,
+            leaves,
+            2,
+            &raw mut count
+        ));
+        assert_eq!(count, 2);
         let name = c"position".as_ptr();
         ok!(adumbra_batch_globals_plane(
             globals,
@@ -181,6 +197,26 @@ fn evaluating_allocates_nothing() {
             64,
             1
         ));
+        let mut roots = [0_u32; 64];
+        ok!(adumbra_batch_evaluator_copy(
+            many,
+            0,
+            3,
+            roots.as_mut_ptr().cast(),
+            64,
+            1
+        ));
+        for (point, &root) in roots.iter().enumerate() {
+            ok!(adumbra_batch_evaluator_leaves(
+                many,
+                point,
+                root,
+                leaves,
+                2,
+                &raw mut count
+            ));
+            assert_eq!(count, 2);
+        }
         if round == 0 {
             before = ALLOCATIONS.get();
         }

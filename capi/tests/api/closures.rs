@@ -6,6 +6,7 @@ use crate::common::{
 use adumbra::{Compiler, Evaluator, GlobalsLayout, Instance, NoTextures, Sources};
 use adumbra_capi::*;
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
 #[test]
@@ -147,6 +148,56 @@ fn closures_are_read_node_by_node() {
         [0, 0]
     );
 
+    let mut needed = 0;
+    let mut leaves = [const { MaybeUninit::<AdumbraLeaf>::uninit() }; 2];
+    let to = leaves.as_mut_ptr().cast();
+    let small = call!(adumbra_evaluator_leaves(
+        evaluator,
+        roots[0],
+        to,
+        1,
+        &raw mut needed
+    ));
+    assert_eq!((small, needed), (AdumbraStatus::BufferTooSmall, 2));
+    ok!(adumbra_evaluator_leaves(
+        evaluator,
+        roots[0],
+        to,
+        2,
+        &raw mut needed
+    ));
+    // SAFETY: both were filled.
+    let leaves = leaves.map(|leaf| unsafe { leaf.assume_init() });
+    let sums = [0.1, 0.2, 0.3_f32].map(|tint| 0.5 * tint + 0.5);
+    for (leaf, number, node, weight) in [
+        (leaves[0], half.left, glossy, sums),
+        (leaves[1], sum.right, coat, [0.1, 0.2, 0.3]),
+    ] {
+        assert_eq!((leaf.number, leaf.weight), (number, weight));
+        assert_eq!((leaf.shape, leaf.count), (node.shape, node.arguments));
+        // SAFETY: so many words stand there until the next evaluation.
+        let words = unsafe { std::slice::from_raw_parts(leaf.arguments, leaf.count as usize) };
+        let count = words.len();
+        ok!(adumbra_evaluator_closure_arguments(
+            evaluator,
+            number,
+            arguments.as_mut_ptr().cast(),
+            4,
+            null_mut()
+        ));
+        assert_eq!(words, &arguments[..count]);
+    }
+    for nothing in [0, roots[0] + 1, u32::MAX] {
+        ok!(adumbra_evaluator_leaves(
+            evaluator,
+            nothing,
+            null_mut(),
+            0,
+            &raw mut needed
+        ));
+        assert_eq!(needed, 0);
+    }
+
     let rust = Compiler::new(GlobalsLayout::hit())
         .compile(&Sources::new("s.adu", shader))
         .unwrap();
@@ -258,6 +309,22 @@ fn closures_and_faults_are_each_points_own() {
             &raw mut needed
         ));
         assert_eq!(needed, if is_lit[point] { 3 } else { 0 });
+        let mut weighted = [const { MaybeUninit::<AdumbraLeaf>::uninit() }; 2];
+        let mut leaves = 0;
+        ok!(adumbra_batch_evaluator_leaves(
+            evaluator,
+            point,
+            roots[point],
+            weighted.as_mut_ptr().cast(),
+            2,
+            &raw mut leaves
+        ));
+        // SAFETY: the first was filled, or is not looked at.
+        let first = unsafe { weighted[0].assume_init() };
+        assert_eq!((leaves, first.number), (1, leaf));
+        assert_eq!(first.count as usize, needed);
+        let weight = if is_lit[point] { hit(point)[9] } else { 1.0 };
+        assert_eq!(first.weight, [weight; 3]);
         assert!(!is_lit[point] || arguments[0] == hit(point)[9]);
         let says = written(|to, room, needed| {
             call!(adumbra_batch_evaluator_closure_text(
@@ -280,6 +347,15 @@ fn closures_and_faults_are_each_points_own() {
         evaluator,
         50,
         &raw mut findings
+    ));
+    assert_eq!(beyond, AdumbraStatus::Index);
+    let beyond = call!(adumbra_batch_evaluator_leaves(
+        evaluator,
+        50,
+        0,
+        null_mut(),
+        0,
+        null_mut()
     ));
     assert_eq!(beyond, AdumbraStatus::Index);
     call!(adumbra_batch_globals_free(globals));

@@ -24,6 +24,9 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_layout_add(h, t, n);
         adumbra_layout_shadowless(h, t);
         adumbra_layout_bytes(h, h);
+        adumbra_layout_check(h, o, n, n, o);
+        adumbra_layout_closest(h, t, o, n, o);
+        adumbra_program_layout(h, h);
         adumbra_closures_new(h);
         adumbra_closures_add(h, t, o, o, n);
         adumbra_reply(h, t, n);
@@ -39,6 +42,7 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_program_count(h, n, h);
         adumbra_program_variable(h, n, n, h);
         adumbra_program_find(h, n, t, h);
+        adumbra_program_closest(h, n, t, o, n, o);
         adumbra_program_closure_parameter(h, n, n, h);
         adumbra_program_json(h, o, n, o);
         adumbra_program_stats(h, h);
@@ -56,6 +60,7 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_evaluator_faults(h, h);
         adumbra_evaluator_closure(h, n, h);
         adumbra_evaluator_closure_arguments(h, n, o, n, o);
+        adumbra_evaluator_leaves(h, n, o, n, o);
         adumbra_evaluator_closure_text(h, n, n, o, n, o);
         adumbra_evaluator_request(h, h);
         adumbra_evaluator_answer(h, h, o, o);
@@ -79,6 +84,7 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_batch_evaluator_faults(h, n, h);
         adumbra_batch_evaluator_closure(h, n, n, h);
         adumbra_batch_evaluator_closure_arguments(h, n, n, o, n, o);
+        adumbra_batch_evaluator_leaves(h, n, n, o, n, o);
         adumbra_batch_evaluator_closure_text(h, n, n, n, o, n, o);
         adumbra_batch_evaluator_waiting(h, o, n, o);
         adumbra_batch_evaluator_request(h, n, h);

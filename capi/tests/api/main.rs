@@ -11,6 +11,7 @@ mod closures;
 #[cfg(target_arch = "x86_64")]
 mod floats;
 mod hostile;
+mod names;
 mod points;
 mod programs;
 mod quads;

@@ -80,6 +80,27 @@ fn every_function_of_the_crate_stands_in_it() {
 }
 
 #[test]
+fn memory_of_hosts_is_not_taken_for_set() {
+    // A slice to be written is made in one place, of what need not have been set. A second place could forget that.
+    let mut found = Vec::new();
+    for entry in fs::read_dir(room().join("src")).expect("the crate is there") {
+        let path = entry.expect("the crate is there").path();
+        let text = fs::read_to_string(&path).expect("a source file");
+        let makes = text
+            .lines()
+            .filter(|line| line.contains("from_raw_parts_mut"));
+        found.extend(makes.map(|line| format!("{}: {}", path.display(), line.trim())));
+    }
+    assert!(
+        found.len() == 1 && found[0].contains("pointer.rs"),
+        "{found:#?}"
+    );
+    let pointer = fs::read_to_string(room().join("src/pointer.rs")).expect("a source file");
+    assert!(pointer.contains(") -> Result<&'a mut [MaybeUninit<T>]> {"));
+    assert!(!pointer.contains("&'a mut [T]"));
+}
+
+#[test]
 fn both_languages_take_it_without_a_word() {
     let twice = "#include \"adumbra.h\"\n#include \"adumbra.h\"\nint main(void) { return 0; }\n";
     for (language, name) in [(Language::C, "both.c"), (Language::Cpp, "both.cpp")] {
