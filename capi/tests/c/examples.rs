@@ -8,6 +8,14 @@ use adumbra::{
 use std::collections::BTreeSet;
 use std::process::Command;
 
+/// The numbers that the example in C prints, as bits.
+pub(crate) fn numbers(said: &str) -> Vec<u32> {
+    let numbers = said.split_whitespace();
+    numbers
+        .map(|number| number.parse::<f32>().expect("a number").to_bits())
+        .collect()
+}
+
 /// What the example in C prints, as bits, built against each library; none without a compiler.
 fn printed() -> Vec<Vec<u32>> {
     let source = project("examples/capi/point.c");
@@ -20,17 +28,13 @@ fn printed() -> Vec<Vec<u32>> {
             "{}",
             String::from_utf8_lossy(&said.stderr)
         );
-        let said = String::from_utf8(said.stdout).expect("UTF-8");
-        let numbers = said.split_whitespace();
-        numbers
-            .map(|number| number.parse::<f32>().expect("a number").to_bits())
-            .collect()
+        numbers(&String::from_utf8(said.stdout).expect("UTF-8"))
     };
     programs.into_iter().flatten().map(run).collect()
 }
 
-#[test]
-fn the_point_of_the_c_example_is_that_of_the_facade() {
+/// The point of the example in C through the facade, as bits.
+pub(crate) fn point() -> Vec<u32> {
     let layout = GlobalsLayout::new().with("uv", Type::Vector(2)).unwrap();
     let text = "shader wave(float height = 1.0, out float o) {
             float2 p = global_value<uv>;
@@ -50,9 +54,112 @@ fn the_point_of_the_c_example_is_that_of_the_facade() {
     let mut evaluator = Evaluator::new(&instance);
     evaluator.evaluate(&globals, &mut NoTextures);
     assert!(evaluator.words().iter().all(|&word| word != 0));
+    evaluator.words().to_vec()
+}
+
+#[test]
+fn the_point_of_the_c_example_is_that_of_the_facade() {
     for said in printed() {
-        assert_eq!(said, evaluator.words());
+        assert_eq!(said, point());
     }
+}
+
+/// What the toy draws, point by point through the facade, with its texture written once more.
+pub(crate) fn toy_picture() -> Vec<u8> {
+    const WIDTH: usize = 128;
+    const HEIGHT: usize = 72;
+    const LAST: u32 = 5;
+    struct Stripes;
+    impl Host for Stripes {
+        fn sample(&mut self, r: &SampleRequest) -> Sampled {
+            let along_x = r.dudx * r.dudx + r.dvdx * r.dvdx;
+            let along_y = r.dudy * r.dudy + r.dvdy * r.dvdy;
+            let mut texels = 32.0 * along_x.max(along_y).sqrt();
+            let mut level = 0;
+            while texels > 1.0 && level < LAST {
+                texels *= 0.5;
+                level += 1;
+            }
+            let texel = ((r.u - r.u.floor()) * (32 >> level) as f32) as i32;
+            let wide = match (level == LAST, texel < 16 >> level) {
+                (true, _) => 0.5,
+                (false, true) => 0.75,
+                (false, false) => 0.25,
+            };
+            let fine = match (level, texel % 2) {
+                (0, 0) => -0.25,
+                (0, _) => 0.25,
+                _ => 0.0,
+            };
+            Sampled::Ready([wide + fine, wide + fine, wide + fine, 1.0])
+        }
+    }
+    let text =
+        std::fs::read_to_string(project("examples/capi/toy/toy.cpp")).expect("the toy is there");
+    let shader = text
+        .split("R\"(")
+        .nth(1)
+        .and_then(|rest| rest.split(")\";").next());
+    let layout = GlobalsLayout::new()
+        .with("ground", Type::Vector(2))
+        .unwrap();
+    let program = Compiler::new(layout)
+        .compile(&Sources::new("plane.adu", shader.expect("its shader")))
+        .unwrap();
+    let mut instance = Instance::new(&program);
+    instance.set("scale", 0.5_f32).unwrap();
+    let mut evaluator = Evaluator::new(&instance);
+    let mut globals = Globals::new(program.globals());
+    let mut bytes = format!("P6\n{WIDTH} {HEIGHT}\n255\n").into_bytes();
+    let height = HEIGHT as f32;
+    for (row, column) in (0..HEIGHT).flat_map(|row| (0..WIDTH).map(move |column| (row, column))) {
+        let x = (column as f32 + 0.5 - (WIDTH / 2) as f32) / height;
+        let y = (row as f32 + 0.5) / height;
+        let ddy = [-x / height / (y * y), -1.0 / height / (y * y)];
+        globals
+            .set("ground", [x / y, 1.0 / y], [1.0 / height / y, 0.0], ddy)
+            .unwrap();
+        evaluator.evaluate(&globals, &mut Stripes);
+        let c = evaluator.get::<[f32; 3]>("c").unwrap().value;
+        bytes.extend(c.map(|value| (value * 255.0 + 0.5) as u8));
+    }
+    bytes
+}
+
+/// Whether the toy, built by whatever means, draws what the facade gives: stripes near by, their mean far away.
+pub(crate) fn assert_toy_draws(mut toy: Command, file: &std::path::Path) {
+    let said = toy.arg(file).output().expect("the toy starts");
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert!(said.status.success() && errors.is_empty(), "{errors}");
+    let (drawn, expected) = (std::fs::read(file).expect("a picture"), toy_picture());
+    assert_eq!(drawn.len(), expected.len());
+    let differ = drawn.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(differ, None, "the first byte that differs");
+    let reds = |rows: std::ops::Range<usize>| {
+        let start = drawn.len() - 3 * 128 * 72;
+        let bytes = drawn[start..][3 * 128 * rows.start..3 * 128 * rows.end].iter();
+        bytes.step_by(3).copied().collect::<BTreeSet<_>>()
+    };
+    assert_eq!(reds(0..1), BTreeSet::from([128]), "far away all is grey");
+    assert_eq!(
+        reds(60..72),
+        BTreeSet::from([0, 128, 255]),
+        "near by are lines"
+    );
+    let all = reds(0..72);
+    assert!(
+        all.contains(&64) && all.contains(&191),
+        "in between stripes without lines: {all:?}"
+    );
+}
+
+#[test]
+fn toy_draws_what_the_facade_gives() {
+    let source = project("examples/capi/toy/toy.cpp");
+    let Some(program) = build(Language::Cpp, &source, "toy", Library::Static) else {
+        return;
+    };
+    assert_toy_draws(Command::new(program), &scratch("toy").join("toy.ppm"));
 }
 
 const WIDTH: usize = 160;

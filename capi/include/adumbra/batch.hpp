@@ -1,0 +1,290 @@
+// Part of adumbra.hpp: evaluation of many points at once.
+
+#ifndef ADUMBRA_BATCH_HPP
+#define ADUMBRA_BATCH_HPP
+
+#include "evaluator.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace adumbra {
+
+/// The globals of a batch: of every scalar its values and derivatives, the same for all points or from planes of the host, which are
+/// not copied. Zero for all points until set.
+class BatchGlobals {
+    Program program_;
+    detail::Handle<AdumbraBatchGlobals, adumbra_batch_globals_free> handle_;
+    detail::Compared compared_;
+
+    void check(AdumbraStatus status, std::string_view name) const
+    {
+        if (status == ADUMBRA_STATUS_UNKNOWN_NAME)
+            program_.unknown(ADUMBRA_LIST_GLOBALS, name);
+        detail::check(status);
+    }
+    void plane_words(const char *name, AdumbraPart part, std::size_t scalar, const void *words, std::size_t count,
+                     std::size_t stride)
+    {
+        check(adumbra_batch_globals_plane(get(), name, part, scalar, words, count, stride), name);
+    }
+
+public:
+    /// The globals of a batch for a program: all zero.
+    explicit BatchGlobals(const Program &program)
+        : program_(program),
+          handle_(detail::made<decltype(handle_)>([&](auto to) { return adumbra_batch_globals_new(program.get(), to); }))
+    {
+    }
+    /// Takes value, ddx or ddy of one scalar of a global from a plane of numbers of four bytes: the first point's, then every
+    /// `stride`th one.
+    template <class T>
+    BatchGlobals &plane(std::string_view name, AdumbraPart part, std::size_t scalar, Span<const T> plane, std::size_t stride = 1)
+    {
+        static_assert(TypeOf<T>::scalars == 1, "a plane has one number for each point");
+        plane_words(detail::Name(name), part, scalar, plane.data(), plane.size(), stride);
+        return *this;
+    }
+    /// Takes value, ddx or ddy of one scalar of a global from a vector or an array of numbers.
+    template <class C>
+    BatchGlobals &plane(std::string_view name, AdumbraPart part, std::size_t scalar, const C &values, std::size_t stride = 1)
+    {
+        using T = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(values))>>;
+        return plane<T>(name, part, scalar, Span<const T>(values), stride);
+    }
+    /// Sets value, ddx or ddy of a global, the same for all points.
+    template <class T> BatchGlobals &same(std::string_view name, AdumbraPart part, const T &value)
+    {
+        static_assert(detail::is_plain<T>());
+        check(adumbra_batch_globals_same(get(), detail::Name(name), part, &value, TypeOf<T>::scalars), name);
+        return *this;
+    }
+    /// Takes all globals from an array of structs that hold them and nothing else, compared as Evaluator::evaluate does.
+    template <class S> BatchGlobals &points(Span<const S> points)
+    {
+        compared_.check<S>(program_);
+        if (sizeof(S) != program_.layout().bytes())
+            detail::fail(ADUMBRA_STATUS_WRONG_GLOBALS);
+        detail::check(adumbra_batch_globals_points(get(), points.data(), points.size()));
+        return *this;
+    }
+    /// Takes globals from an array of structs that may have other members besides: those that HostStruct names, in any order.
+    template <class S> BatchGlobals &structs(Span<const S> structs)
+    {
+        static_assert(std::is_standard_layout_v<S> && sizeof(S) % 4 == 0 && alignof(S) >= 4, "structs consist of words");
+        static_assert(names_differ(HostStruct<S>::members), "two members have one name");
+        if (structs.empty())
+            detail::fail(ADUMBRA_STATUS_SIZE, "there are no structs");
+        const std::size_t stride = sizeof(S) / 4;
+        const std::size_t words = (structs.size() - 1) * stride + 1;
+        for (const AdumbraMember &member : HostStruct<S>::members) {
+            Variable global = program_.find(ADUMBRA_LIST_GLOBALS, member.name);
+            if (global.type != member.type)
+                detail::fail(ADUMBRA_STATUS_WRONG_TYPE, "the global `" + std::string(global.name) + "` is of type `" +
+                                                            std::string(global.type_name) + "`, the struct's member is not");
+            const char *start = reinterpret_cast<const char *>(structs.data()) + member.offset;
+            for (std::size_t part = 0; part < 3; part++)
+                for (std::size_t scalar = 0; scalar < global.scalars; scalar++)
+                    plane_words(member.name, static_cast<AdumbraPart>(part), scalar,
+                                start + 4 * (part * global.scalars + scalar), words, stride);
+        }
+        return *this;
+    }
+    /// The handle of the C API.
+    AdumbraBatchGlobals *get() const noexcept { return handle_.get(); }
+};
+
+/// Whether a tier is there for this processor.
+inline bool is_available(AdumbraTier tier)
+{
+    return detail::got<std::uint32_t>([&](auto to) { return adumbra_tier_is_available(tier, to); }) != 0;
+}
+
+/// How a batch evaluator is to be.
+struct BatchOptions {
+    /// The most points at once, up to 1024; 0 for what suits the program.
+    std::uint32_t width = 0;
+    /// What bounds each point.
+    Limits limits{};
+    /// `baseline`, `avx2` or `avx512`; empty for what the environment names in ADUMBRA_SIMD, else the best.
+    std::string simd{};
+    /// Names of globals whose values are the same for all points of a call.
+    std::vector<std::string> uniform{};
+    /// What computes arithmetic: the interpreter, machine code, or first the one and then the other.
+    AdumbraTier tier = ADUMBRA_TIER_INTERPRETER;
+    /// With ADUMBRA_TIER_AUTO: which thread compiles.
+    AdumbraCompileWhen compile_when = ADUMBRA_COMPILE_WHEN_BACKGROUND;
+    /// With ADUMBRA_TIER_AUTO: after how many points the program is compiled; 0 for the default number.
+    std::uint64_t compile_after = 0;
+};
+
+/// One thread's means to evaluate an instance at hundreds of points at once, each to the bits that it has alone. What came out can be
+/// read until the next evaluation.
+class BatchEvaluator {
+    Program program_;
+    detail::Handle<AdumbraBatchEvaluator, adumbra_batch_evaluator_free> handle_;
+    mutable std::vector<AdumbraLeaf> leaves_;
+
+    void evaluate(const BatchGlobals &globals, std::size_t first, std::size_t points, const std::uint8_t *helpers, Host *host)
+    {
+        detail::Lent(host).call([&](const AdumbraHost *c) {
+            return adumbra_batch_evaluator_evaluate(get(), globals.get(), first, points, helpers, c);
+        });
+    }
+
+public:
+    /// A batch evaluator of an instance as it is now.
+    explicit BatchEvaluator(const Instance &instance, const BatchOptions &options = {}) : program_(instance.program())
+    {
+        AdumbraLimits limits = options.limits.c();
+        detail::Name simd(options.simd);
+        std::vector<detail::Name> kept;
+        for (const std::string &name : options.uniform) {
+            static_cast<void>(program_.find(ADUMBRA_LIST_GLOBALS, name));
+            kept.emplace_back(name);
+        }
+        std::vector<const char *> uniform(kept.begin(), kept.end());
+        AdumbraBatchOptions c = {};
+        c.size = sizeof c;
+        c.width = options.width;
+        c.limits = &limits;
+        c.simd = options.simd.empty() ? nullptr : static_cast<const char *>(simd);
+        c.uniform = uniform.data();
+        c.uniform_count = uniform.size();
+        c.tier = options.tier;
+        c.compile_when = options.compile_when;
+        c.compile_after = options.compile_after;
+        handle_ = detail::made<decltype(handle_)>([&](auto to) { return adumbra_batch_evaluator_new(instance.get(), &c, to); });
+    }
+
+    /// The most points that one evaluation may have.
+    std::size_t width() const
+    {
+        return detail::got<std::size_t>([&](auto to) { return adumbra_batch_evaluator_width(get(), to); });
+    }
+    /// What computed the last evaluation, or will compute the first: the interpreter or machine code.
+    AdumbraTier tier() const
+    {
+        return static_cast<AdumbraTier>(
+            detail::got<std::uint32_t>([&](auto to) { return adumbra_batch_evaluator_tier(get(), to); }));
+    }
+    /// The name of the instructions that it uses.
+    std::string_view simd() const
+    {
+        return detail::view(detail::got<const char *>([&](auto to) { return adumbra_batch_evaluator_simd(get(), to); }));
+    }
+
+    /// Evaluates points `first` to `first + points` of a batch, no more than the width. Points that wait here are given up.
+    void evaluate(const BatchGlobals &globals, std::size_t first, std::size_t points, Host *host = nullptr)
+    {
+        evaluate(globals, first, points, nullptr, host);
+    }
+    /// Evaluates as many points from `first` on as there are helpers, in quads; those whose helper is not 0 for their neighbours alone.
+    void evaluate_quads(const BatchGlobals &globals, std::size_t first, Span<const std::uint8_t> helpers, Host *host = nullptr)
+    {
+        evaluate(globals, first, helpers.size(), helpers.data(), host);
+    }
+    /// How far each point of the last evaluation came.
+    std::vector<AdumbraOutcome> outcomes() const
+    {
+        return detail::list<AdumbraOutcome>([&](auto... to) { return adumbra_batch_evaluator_outcomes(get(), to...); });
+    }
+
+    /// Copies value, ddx or ddy of an output for all points of the last evaluation to an array of the host, one T for each point.
+    template <class T> void copy(const Variable &output, Span<T> to, AdumbraPart part = ADUMBRA_PART_VALUE) const
+    {
+        detail::check_type<T>(output);
+        for (std::size_t i = 0; i < output.scalars; i++)
+            copy_words(output.first + i, reinterpret_cast<char *>(to.data()) + 4 * i, to.empty() ? 0 : to.size() * output.scalars - i,
+                       output.scalars, part);
+    }
+    /// Copies value, ddx or ddy of one scalar of the outputs for all points of the last evaluation to every `stride`th number of a plane
+    /// with `capacity` numbers of four bytes. What is between them stays.
+    void copy_words(std::size_t scalar, void *plane, std::size_t capacity, std::size_t stride = 1,
+                    AdumbraPart part = ADUMBRA_PART_VALUE) const
+    {
+        detail::check(adumbra_batch_evaluator_copy(get(), part, scalar, plane, capacity, stride));
+    }
+
+    /// The points of the last evaluation at which something went wrong.
+    std::vector<std::size_t> faulty() const
+    {
+        return detail::list<std::size_t>([&](auto... to) { return adumbra_batch_evaluator_faulty(get(), to...); });
+    }
+    /// What went wrong at a point of the last evaluation, numbered from its first one.
+    Diagnostics faults(std::size_t point) const
+    {
+        AdumbraFindings *found = nullptr;
+        detail::check(adumbra_batch_evaluator_faults(get(), point, &found));
+        return Diagnostics(found);
+    }
+
+    /// The leaves of a point's closure by its number, as a flat list, each with all that it is multiplied by. The list lives until leaves
+    /// are asked for again, or the next evaluation. Numbers of an output are copied as std::uint32_t, by copy_words.
+    Span<const AdumbraLeaf> leaves(std::size_t point, std::uint32_t number) const
+    {
+        std::size_t count = detail::listed(
+            leaves_, [&](auto... to) { return adumbra_batch_evaluator_leaves(get(), point, number, to...); });
+        return {leaves_.data(), count};
+    }
+    /// A node of a closure tree of a point by its number; one that there is not is empty.
+    AdumbraClosure closure(std::size_t point, std::uint32_t number) const
+    {
+        return detail::shown<AdumbraClosure>(
+            [&](auto to) { return adumbra_batch_evaluator_closure(get(), point, number, to); });
+    }
+    /// The scalars of the arguments of a leaf of a point by its number: numbers of four bytes.
+    std::vector<std::uint32_t> closure_arguments(std::size_t point, std::uint32_t number) const
+    {
+        return detail::list<std::uint32_t>(
+            [&](auto... to) { return adumbra_batch_evaluator_closure_arguments(get(), point, number, to...); });
+    }
+    /// A whole closure tree of a point as the language would write it, or as JSON.
+    std::string closure_text(std::size_t point, std::uint32_t number, AdumbraFormat format = ADUMBRA_FORMAT_TEXT) const
+    {
+        return detail::text(
+            [&](auto... to) { return adumbra_batch_evaluator_closure_text(get(), point, number, format, to...); });
+    }
+
+    /// The points of the last evaluation that wait for textures.
+    std::vector<std::size_t> waiting() const
+    {
+        return detail::list<std::size_t>([&](auto... to) { return adumbra_batch_evaluator_waiting(get(), to...); });
+    }
+    /// What a point asks that waits, numbered from the first one of the evaluation.
+    SampleRequest request(std::size_t point) const
+    {
+        return detail::shown<SampleRequest>([&](auto to) { return adumbra_batch_evaluator_request(get(), point, to); });
+    }
+    /// Goes on with a point that waits, alone or with its quad.
+    AdumbraOutcome answer(std::size_t point, const Texel &texel, Host *host = nullptr)
+    {
+        return detail::Lent::outcome(
+            host, [&](auto... to) { return adumbra_batch_evaluator_answer(get(), point, texel.data(), to...); });
+    }
+    /// Moves a point that waits out of the evaluator. It goes on in any Evaluator of the same instance and limits, with the engine
+    /// ADUMBRA_ENGINE_POINT.
+    ParkedPoint park(std::size_t point)
+    {
+        AdumbraParkedPoint *parked = nullptr;
+        detail::check(adumbra_batch_evaluator_park(get(), point, &parked));
+        return ParkedPoint(parked);
+    }
+    /// Bytes that the evaluator takes beside its program.
+    std::size_t memory() const
+    {
+        return detail::got<std::size_t>([&](auto to) { return adumbra_batch_evaluator_memory(get(), to); });
+    }
+    /// Its program.
+    const Program &program() const noexcept { return program_; }
+    /// The handle of the C API.
+    AdumbraBatchEvaluator *get() const noexcept { return handle_.get(); }
+};
+
+} // namespace adumbra
+
+#endif // ADUMBRA_BATCH_HPP

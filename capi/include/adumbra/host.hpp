@@ -1,0 +1,224 @@
+// Part of adumbra.hpp: what an evaluation asks its host, and the options that evaluators share.
+
+#ifndef ADUMBRA_HOST_HPP
+#define ADUMBRA_HOST_HPP
+
+#include "program.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace adumbra {
+
+/// What a point wants from a texture: u and v, and in dudx, dudy, dvdx and dvdy how both change towards the next pixel.
+using SampleRequest = AdumbraSampleRequest;
+
+/// What many points want from a texture at one place of the shader, and where the answers go. It lives for the call.
+class SampleBatch {
+    const AdumbraSampleBatch *c_;
+    Texel *texels_;
+    std::uint8_t *answers_;
+
+public:
+    /// What the C API gives to a callback.
+    SampleBatch(const AdumbraSampleBatch &c, float *texels, std::uint8_t *answers) noexcept
+        : c_(&c), texels_(reinterpret_cast<Texel *>(texels)), answers_(answers)
+    {
+    }
+    /// Which texture, by its number among the program's.
+    std::uint32_t texture() const noexcept { return c_->texture; }
+    /// How many points ask.
+    std::size_t size() const noexcept { return c_->count; }
+    /// The numbers of these points in the batch, rising.
+    Span<const std::size_t> points() const noexcept { return {c_->points, size()}; }
+    /// Coordinates along the texture's width.
+    Span<const float> u() const noexcept { return {c_->u, size()}; }
+    /// Coordinates along its height.
+    Span<const float> v() const noexcept { return {c_->v, size()}; }
+    /// du/dx, per pixel.
+    Span<const float> dudx() const noexcept { return {c_->dudx, size()}; }
+    /// du/dy, per pixel.
+    Span<const float> dudy() const noexcept { return {c_->dudy, size()}; }
+    /// dv/dx, per pixel.
+    Span<const float> dvdx() const noexcept { return {c_->dvdx, size()}; }
+    /// dv/dy, per pixel.
+    Span<const float> dvdy() const noexcept { return {c_->dvdy, size()}; }
+    /// The levels of detail that the shader asks for itself; empty if it does not.
+    Span<const float> level() const noexcept { return {c_->level, c_->level ? size() : 0}; }
+    /// Where the texels go, which are white before.
+    Span<Texel> texels() const noexcept { return {texels_, size()}; }
+    /// Has a point wait for its texel.
+    void wait(std::size_t at) const noexcept { answers_[at] = ADUMBRA_ANSWER_PENDING; }
+    /// What one of the points wants.
+    SampleRequest operator[](std::size_t at) const noexcept
+    {
+        SampleRequest request = {};
+        request.size = sizeof request;
+        request.texture = c_->texture;
+        request.point = c_->points[at];
+        request.u = c_->u[at];
+        request.v = c_->v[at];
+        request.dudx = c_->dudx[at];
+        request.dudy = c_->dudy[at];
+        request.dvdx = c_->dvdx[at];
+        request.dvdy = c_->dvdy[at];
+        request.level = c_->level ? c_->level[at] : 0.0f;
+        request.has_level = c_->level != nullptr;
+        return request;
+    }
+};
+
+/// What an evaluation asks its host: textures, where messages go, whether it has been too long. Derive from it.
+///
+/// What a function throws comes out of the call that evaluates, once the evaluation has ended; until then nothing else is asked.
+class Host {
+public:
+    virtual ~Host() = default;
+    /// Answers one request: sets the texel, which is white before, and gives true; or false, and the point waits.
+    virtual bool sample(const SampleRequest &request, Texel &texel)
+    {
+        static_cast<void>(request);
+        static_cast<void>(texel);
+        return true;
+    }
+    /// Answers the requests of many points of a batch at once; unless you override it, by sample.
+    virtual void sample_many(const SampleBatch &batch)
+    {
+        for (std::size_t i = 0; i < batch.size(); i++)
+            if (!sample(batch[i], batch.texels()[i]))
+                batch.wait(i);
+    }
+    /// Takes a message that a point gives with printf.
+    virtual void message(std::size_t point, std::string_view text)
+    {
+        static_cast<void>(point);
+        static_cast<void>(text);
+    }
+    /// Whether the point is to be stopped. It is asked every thousand steps or so.
+    virtual bool is_cancelled() { return false; }
+};
+
+/// A host whose textures are a function of a request that gives a Texel: sampled_by.
+template <class F> class SampleFunction : public Host {
+    F sample_;
+
+public:
+    /// A host with that function.
+    explicit SampleFunction(F function) : sample_(std::move(function)) {}
+    /// Answers by the function.
+    bool sample(const SampleRequest &request, Texel &texel) override
+    {
+        texel = sample_(request);
+        return true;
+    }
+};
+
+/// A host whose textures are a function of a request, as a lambda: `[&](const adumbra::SampleRequest &r) { return …; }`.
+template <class F> SampleFunction<F> sampled_by(F sample) { return SampleFunction<F>(std::move(sample)); }
+
+namespace detail {
+
+/// Lends a host to one call of the C API, which no exception may cross.
+class Lent {
+    Host *host_;
+    AdumbraHost c_ = {};
+    std::exception_ptr thrown_;
+
+    /// Asks the host, unless it has thrown in this call already.
+    template <class Ask> static void ask(void *user, Ask ask) noexcept
+    {
+        Lent &self = *static_cast<Lent *>(user);
+        if (self.thrown_)
+            return;
+        try {
+            ask(*self.host_);
+        } catch (...) {
+            self.thrown_ = std::current_exception();
+        }
+    }
+    static std::uint32_t sample(void *user, const AdumbraSampleRequest *request, float *texel)
+    {
+        bool is_ready = true;
+        ask(user, [&](Host &host) {
+            Texel answer = {1.0f, 1.0f, 1.0f, 1.0f};
+            is_ready = host.sample(*request, answer);
+            std::memcpy(texel, answer.data(), sizeof answer);
+        });
+        return is_ready ? ADUMBRA_ANSWER_READY : ADUMBRA_ANSWER_PENDING;
+    }
+    static void sample_many(void *user, const AdumbraSampleBatch *batch, float *texels, std::uint8_t *answers)
+    {
+        ask(user, [&](Host &host) { host.sample_many(SampleBatch(*batch, texels, answers)); });
+    }
+    static void message(void *user, std::size_t point, const char *text, std::size_t length)
+    {
+        ask(user, [&](Host &host) { host.message(point, std::string_view(text, length)); });
+    }
+    static std::uint32_t is_cancelled(void *user)
+    {
+        bool is_cancelled = false;
+        ask(user, [&](Host &host) { is_cancelled = host.is_cancelled(); });
+        return is_cancelled || static_cast<Lent *>(user)->thrown_;
+    }
+
+public:
+    explicit Lent(Host *host) noexcept : host_(host)
+    {
+        c_.size = sizeof c_;
+        c_.user = this;
+        c_.sample = sample;
+        c_.sample_many = sample_many;
+        c_.message = message;
+        c_.is_cancelled = is_cancelled;
+    }
+    /// Makes the call, and throws what the host threw.
+    template <class Call> void call(Call call)
+    {
+        AdumbraStatus status = call(host_ ? &c_ : nullptr);
+        if (thrown_)
+            std::rethrow_exception(thrown_);
+        check(status);
+    }
+    /// Makes a call that says how far a point came.
+    template <class Call> static AdumbraOutcome outcome(Host *host, Call call)
+    {
+        AdumbraOutcome outcome = ADUMBRA_OUTCOME_FINISHED;
+        Lent(host).call([&](const AdumbraHost *c) { return call(c, &outcome); });
+        return outcome;
+    }
+};
+
+/// Remembers with which type of struct a program's globals were compared last.
+class Compared {
+    const void *with_ = nullptr;
+
+    template <class S, class = void> struct IsSaid : std::false_type {};
+    template <class S> struct IsSaid<S, std::void_t<decltype(HostStruct<S>::members)>> : std::true_type {};
+
+public:
+    /// Compares them, unless it was done; a struct without HostStruct is compared by its size alone, which the C API does.
+    template <class S> void check(const Program &program)
+    {
+        static_assert(std::is_trivially_copyable_v<S> && std::is_standard_layout_v<S>, "globals are plain memory");
+        if constexpr (IsSaid<S>::value) {
+            static_assert(is_globals<S>());
+            if (with_ != HostStruct<S>::members) {
+                program.layout().check<S>();
+                with_ = HostStruct<S>::members;
+            }
+        } else {
+            static_cast<void>(program);
+        }
+    }
+};
+
+} // namespace detail
+
+} // namespace adumbra
+
+#endif // ADUMBRA_HOST_HPP

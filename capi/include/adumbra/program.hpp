@@ -1,0 +1,313 @@
+// Part of adumbra.hpp: the compiler, programs, and instances of them.
+
+#ifndef ADUMBRA_PROGRAM_HPP
+#define ADUMBRA_PROGRAM_HPP
+
+#include "sources.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace adumbra {
+
+/// Something named of a program. Its texts live as long as the program.
+struct Variable {
+    /// Its type.
+    AdumbraType type;
+    /// Its name; of a member of a struct, the name of the whole.
+    std::string_view name;
+    /// Its type as the language writes it.
+    std::string_view type_name;
+    /// How many scalars stand before it in its list.
+    std::size_t first;
+    /// How many scalars it has; of a closure, those of all its arguments.
+    std::size_t scalars;
+    /// Of globals, whether the program reads it; true for others.
+    bool is_read;
+};
+
+namespace detail {
+
+template <class Call> Variable variable(Call call)
+{
+    auto c = shown<AdumbraVariable>(call);
+    return {static_cast<AdumbraType>(c.type), view(c.name), view(c.type_name), c.first, c.scalars, c.is_read != 0};
+}
+
+/// Fails unless values of T are what a variable holds.
+template <class T> void check_type(const Variable &variable)
+{
+    static_assert(is_plain<T>());
+    if (variable.type != TypeOf<T>::type)
+        fail(ADUMBRA_STATUS_WRONG_TYPE, "`" + std::string(variable.name) + "` is of type `" + std::string(variable.type_name) +
+                                            "`, not what it is read or set as");
+}
+
+constexpr const char *kind_of(AdumbraList list) noexcept
+{
+    switch (list) {
+    case ADUMBRA_LIST_OUTPUTS: return "output";
+    case ADUMBRA_LIST_PARAMETERS: return "parameter";
+    case ADUMBRA_LIST_GLOBALS: return "global";
+    case ADUMBRA_LIST_TEXTURES: return "texture";
+    case ADUMBRA_LIST_CLOSURES: return "closure";
+    default: return "resource";
+    }
+}
+
+} // namespace detail
+
+/// Where an argument of type T stands in the leaves of one closure: Program::argument.
+template <class T> struct Argument {
+    /// The number of the closure in ADUMBRA_LIST_CLOSURES.
+    std::uint32_t shape;
+    /// How many scalars stand before it.
+    std::size_t first;
+
+    /// Whether a leaf is of its closure.
+    bool is_of(const AdumbraLeaf &leaf) const noexcept { return leaf.shape == shape; }
+    /// The argument of a leaf of its closure.
+    T operator()(const AdumbraLeaf &leaf) const
+    {
+        if (!is_of(leaf) || first + TypeOf<T>::scalars > leaf.count)
+            detail::fail(ADUMBRA_STATUS_INDEX, "the leaf is of another closure");
+        T value;
+        std::memcpy(&value, leaf.arguments + first, sizeof value);
+        return value;
+    }
+};
+
+/// A compiled shader. It never changes, copies share it, and any number of threads may use it at once.
+class Program {
+    std::shared_ptr<AdumbraProgram> handle_;
+
+public:
+    /// Takes over a handle of the C API.
+    explicit Program(AdumbraProgram *handle) : handle_(handle, adumbra_program_free) {}
+    /// Makes a program of what save gave. Any bytes may be given: they are checked in full, and refused by a Refused.
+    static Program load(Span<const std::uint8_t> bytes)
+    {
+        AdumbraProgram *program = nullptr;
+        detail::explained(nullptr, [&](auto found) { return adumbra_program_load(bytes.data(), bytes.size(), &program, found); });
+        return Program(program);
+    }
+    /// Makes a program of a shader that was compiled ahead of time, which has to stay for as long as the process.
+    static Program from_object(const AdumbraObjectShader &shader)
+    {
+        AdumbraProgram *program = nullptr;
+        detail::explained(nullptr, [&](auto found) { return adumbra_program_from_object(&shader, &program, found); });
+        return Program(program);
+    }
+    /// The program as bytecode: the same bytes on every machine, for this version of the library.
+    std::vector<std::uint8_t> save() const
+    {
+        return detail::list<std::uint8_t>([&](auto... to) { return adumbra_program_save(get(), to...); });
+    }
+
+    /// How many there are in a list of the program.
+    std::size_t count(AdumbraList list) const
+    {
+        return detail::got<std::size_t>([&](auto to) { return adumbra_program_count(get(), list, to); });
+    }
+    /// One of a list of the program, by its number.
+    Variable variable(AdumbraList list, std::size_t index) const
+    {
+        return detail::variable([&](auto to) { return adumbra_program_variable(get(), list, index, to); });
+    }
+    /// One of a list of the program by its name; in outputs and parameters also a member of a struct, as in `ray.origin`.
+    Variable find(AdumbraList list, std::string_view path) const
+    {
+        detail::Name name(path);
+        return detail::variable([&](auto to) {
+            AdumbraStatus status = adumbra_program_find(get(), list, name, to);
+            if (status == ADUMBRA_STATUS_UNKNOWN_NAME)
+                unknown(list, path);
+            return status;
+        });
+    }
+    /// An output, or a member of one that is a struct.
+    Variable output(std::string_view path) const { return find(ADUMBRA_LIST_OUTPUTS, path); }
+    /// A parameter, or a member of one that is a struct.
+    Variable parameter(std::string_view path) const { return find(ADUMBRA_LIST_PARAMETERS, path); }
+    /// The number of a texture in requests.
+    std::uint32_t texture(std::string_view name) const { return number(ADUMBRA_LIST_TEXTURES, name); }
+    /// The number of a closure in leaves.
+    std::uint32_t closure(std::string_view name) const { return number(ADUMBRA_LIST_CLOSURES, name); }
+    /// A parameter of a closure; its name is empty, its `first` counts the scalars before it among the arguments.
+    Variable closure_parameter(std::size_t closure, std::size_t index) const
+    {
+        return detail::variable([&](auto to) { return adumbra_program_closure_parameter(get(), closure, index, to); });
+    }
+    /// Where the argument of that position stands in the leaves of a closure.
+    template <class T> Argument<T> argument(std::string_view closure, std::size_t index) const
+    {
+        std::uint32_t shape = this->closure(closure);
+        Variable parameter = closure_parameter(shape, index);
+        detail::check_type<T>(parameter);
+        return {shape, parameter.first};
+    }
+    /// The globals that it has, to compare a struct with them or to compile other shaders for the same globals.
+    Layout layout() const
+    {
+        AdumbraLayout *layout = nullptr;
+        detail::check(adumbra_program_layout(get(), &layout));
+        return Layout(layout);
+    }
+    /// Inputs, outputs and textures as the JSON that `adumbra info --json` prints.
+    std::string json() const
+    {
+        return detail::text([&](auto... to) { return adumbra_program_json(get(), to...); });
+    }
+    /// The figures of the program. Asking costs about as much as saving it.
+    AdumbraStats stats() const
+    {
+        return detail::shown<AdumbraStats>([&](auto to) { return adumbra_program_stats(get(), to); });
+    }
+    /// Throws an Error that says that a list has no such path, and which one was probably meant.
+    [[noreturn]] void unknown(AdumbraList list, std::string_view path) const
+    {
+        detail::Name name(path);
+        detail::unknown(detail::kind_of(list), path,
+                        [&](auto... to) { return adumbra_program_closest(get(), list, name, to...); });
+    }
+    /// The handle of the C API.
+    AdumbraProgram *get() const noexcept { return handle_.get(); }
+
+private:
+    std::uint32_t number(AdumbraList list, std::string_view name) const
+    {
+        for (std::size_t i = 0; i < count(list); i++)
+            if (variable(list, i).name == name)
+                return static_cast<std::uint32_t>(i);
+        unknown(list, name);
+    }
+};
+
+/// What a compiler is asked for.
+struct CompilerOptions {
+    /// Where derivatives come from.
+    AdumbraDerivatives derivatives = ADUMBRA_DERIVATIVES_DUAL;
+    /// What becomes of derivatives from quads in non-uniform control flow.
+    AdumbraAtDivergence at_divergence = ADUMBRA_AT_DIVERGENCE_REFUSE;
+    /// Whether the host reads the derivatives of outputs. Else none is computed for its sake, and they read as 0.
+    bool output_derivatives = false;
+    /// Whether each function has one body, whoever calls it.
+    bool merge_demand = false;
+    /// The name of the shader, if texts have several; else empty.
+    std::string shader{};
+    /// The closures that the host knows; none to let shaders make any.
+    const Closures *closures = nullptr;
+};
+
+/// Compiles texts for a host with certain globals. Several threads may compile with it at once.
+class Compiler {
+    detail::Handle<AdumbraCompiler, adumbra_compiler_free> handle_;
+
+    template <class Call> static Program compiled(Diagnostics *warnings, Call call)
+    {
+        AdumbraProgram *program = nullptr;
+        detail::explained(warnings, [&](auto found) { return call(&program, found); });
+        return Program(program);
+    }
+
+public:
+    /// A compiler for a host with these globals.
+    explicit Compiler(const Layout &layout, const CompilerOptions &options = {})
+    {
+        detail::Name shader(options.shader);
+        AdumbraCompilerOptions c = {};
+        c.size = sizeof c;
+        c.derivatives = options.derivatives;
+        c.at_divergence = options.at_divergence;
+        c.output_derivatives = options.output_derivatives;
+        c.merge_demand = options.merge_demand;
+        c.shader = options.shader.empty() ? nullptr : static_cast<const char *>(shader);
+        c.closures = options.closures ? options.closures->get() : nullptr;
+        handle_ = detail::made<decltype(handle_)>([&](auto to) { return adumbra_compiler_new(layout.get(), &c, to); });
+    }
+    /// Makes a program of a shader, or throws a Refused with the errors. Warnings go to `warnings`.
+    Program compile(const Sources &sources, Diagnostics *warnings = nullptr) const
+    {
+        return compiled(warnings, [&](auto... to) { return adumbra_compile(get(), sources.get(), to...); });
+    }
+    /// Makes a program of one text, or throws a Refused with the errors. Warnings go to `warnings`.
+    Program compile(std::string_view name, std::string_view text, Diagnostics *warnings = nullptr) const
+    {
+        detail::Name called(name);
+        return compiled(warnings, [&](auto... to) { return adumbra_compile_text(get(), called, text.data(), text.size(), to...); });
+    }
+    /// The handle of the C API.
+    AdumbraCompiler *get() const noexcept { return handle_.get(); }
+};
+
+/// A program with values for its parameters: a material. Evaluators take a copy, so what is set later does not reach them.
+class Instance {
+    Program program_;
+    detail::Handle<AdumbraInstance, adumbra_instance_free> handle_;
+
+    Instance &set_words(std::string_view path, AdumbraType scalar, const void *words, std::size_t count)
+    {
+        AdumbraStatus status = adumbra_instance_set(get(), detail::Name(path), scalar, words, count);
+        if (status == ADUMBRA_STATUS_UNKNOWN_NAME)
+            program_.unknown(ADUMBRA_LIST_PARAMETERS, path);
+        if (status == ADUMBRA_STATUS_WRONG_TYPE || status == ADUMBRA_STATUS_SIZE)
+            detail::fail(status, "the parameter `" + std::string(path) + "` is of type `" +
+                                     std::string(program_.parameter(path).type_name) + "`, not what it is set to");
+        detail::check(status);
+        return *this;
+    }
+    template <class T> static constexpr AdumbraType scalar() noexcept
+    {
+        constexpr AdumbraType type = TypeOf<T>::type;
+        return type <= ADUMBRA_TYPE_FLOAT ? type : ADUMBRA_TYPE_FLOAT;
+    }
+
+public:
+    /// Every parameter has the shader's default, or is zero.
+    explicit Instance(const Program &program)
+        : program_(program),
+          handle_(detail::made<decltype(handle_)>([&](auto to) { return adumbra_instance_new(program.get(), to); }))
+    {
+    }
+    /// Sets a parameter, or a member of one that is a struct, as in `ray.origin`. A number of any type sets a float.
+    template <class T> Instance &set(std::string_view path, const T &value)
+    {
+        if constexpr (std::is_arithmetic_v<T>) {
+            if (program_.parameter(path).type == ADUMBRA_TYPE_FLOAT) {
+                float number = static_cast<float>(value);
+                return set_words(path, ADUMBRA_TYPE_FLOAT, &number, 1);
+            }
+        }
+        if constexpr (std::is_same_v<T, bool>) {
+            std::uint32_t word = value;
+            return set_words(path, ADUMBRA_TYPE_BOOL, &word, 1);
+        } else if constexpr (std::is_same_v<T, double>) {
+            float number = static_cast<float>(value);
+            return set_words(path, ADUMBRA_TYPE_FLOAT, &number, 1);
+        } else {
+            static_assert(detail::is_plain<T>());
+            return set_words(path, scalar<T>(), &value, TypeOf<T>::scalars);
+        }
+    }
+    /// Sets a parameter that is an array, or a struct of numbers of one type, from all its scalars: float, std::int32_t or
+    /// std::uint32_t.
+    template <class T> Instance &set_all(std::string_view path, Span<const T> scalars)
+    {
+        static_assert(TypeOf<T>::scalars == 1);
+        return set_words(path, TypeOf<T>::type, scalars.data(), scalars.size());
+    }
+    /// Its program.
+    const Program &program() const noexcept { return program_; }
+    /// The handle of the C API.
+    AdumbraInstance *get() const noexcept { return handle_.get(); }
+};
+
+} // namespace adumbra
+
+#endif // ADUMBRA_PROGRAM_HPP
