@@ -1,7 +1,19 @@
-//! Tells the tests for which target they were built, so that they find its C compiler.
+//! Tells the tests for which target they were built, so that they find its C compiler, and gives the shared library a name of its own: programs that were
+//! linked to it look for that name, wherever the file was when they were linked.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    let of_target = |name: &str| std::env::var(name).unwrap_or_default();
     let target = std::env::var("TARGET").expect("cargo sets TARGET");
     println!("cargo::rustc-env=ADUMBRA_TARGET={target}");
+    // What is in the interface stays, so one name serves all versions.
+    let name = match (
+        &*of_target("CARGO_CFG_TARGET_VENDOR"),
+        &*of_target("CARGO_CFG_TARGET_FAMILY"),
+    ) {
+        ("apple", _) => "-Wl,-install_name,@rpath/libadumbra_capi.dylib",
+        (_, "unix") => "-Wl,-soname,libadumbra_capi.so",
+        _ => return,
+    };
+    println!("cargo::rustc-cdylib-link-arg={name}");
 }

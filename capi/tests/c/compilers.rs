@@ -64,7 +64,7 @@ pub(crate) enum Library {
 
 impl Library {
     /// Its file, which is built beside the tests; shared ones are tried on Linux alone, where a program can say where they are.
-    fn file(self) -> Option<PathBuf> {
+    pub(crate) fn file(self) -> Option<PathBuf> {
         let name = match self {
             Library::Static => "libadumbra_capi.a",
             Library::Shared if cfg!(target_os = "linux") => "libadumbra_capi.so",

@@ -5,5 +5,7 @@
 mod compilers;
 mod examples;
 mod header;
+mod install;
 mod objects;
 mod page;
+mod wrapper;

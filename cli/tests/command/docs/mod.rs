@@ -9,7 +9,9 @@
 //! repl             lines `> …` typed into one session, each followed by what it prints
 //! rust             an example; rustdoc runs it (`src/book.rs` lists the pages)
 //! c, c top         parts of the one program that the page is; the tests of `capi` build and run it
+//! cpp, cpp top     the same in C++
 //! text, sh, toml   an illustration, not run
+//! cmake            the same
 //! ```
 //!
 //! In what is printed, `[..]` stands for anything in one line. A picture of the page is the file that one of its commands writes under that name.
