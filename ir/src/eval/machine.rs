@@ -113,6 +113,7 @@ impl<'a, F: Number> Machine<'a, F> {
         let origins = slots.iter().map(|slot| self.state.origins.of(slot));
         Ended::Done(Outcome {
             origins: origins.collect(),
+            told: self.state.origins.told(),
             outputs: slots.into_iter().map(leaving_slot).collect(),
             faults: self.state.faults,
             closures: self.state.closures,

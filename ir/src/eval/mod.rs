@@ -22,6 +22,7 @@ mod tests;
 
 use crate::host::{ClosureArena, Faults, Host, Limits};
 use crate::module::Module;
+use crate::span::Span;
 use crate::types::{Lanes, Scalar};
 pub use number::{Number, Slot};
 pub use origins::{MAX_ORIGINS, Origin};
@@ -57,7 +58,7 @@ pub struct Options {
     pub shadows: Shadows,
     /// Whether to say which path the point took; see [`Outcome::path`].
     pub path: bool,
-    /// Whether to say where NaNs come from; see [`Outcome::origins`].
+    /// Whether to say where NaNs come from; see [`Outcome::origins`] and [`Outcome::told`].
     pub origins: bool,
 }
 
@@ -126,6 +127,8 @@ pub struct Outcome<F = f32> {
     /// Of each scalar of the outputs, the instructions that its NaNs come from: those that gave one though no operand was one. Without any
     /// unless asked for.
     pub origins: Vec<Origin>,
+    /// The instruction that the first NaN comes from which a message told of. None unless asked for.
+    pub told: Option<Span>,
     /// What the point did on its way.
     pub tally: Tally,
 }

@@ -15,19 +15,24 @@ pub const MAX_ORIGINS: usize = 1 << 10;
 /// Of a scalar that leaves: where its value, its ddx and its ddy come from, if they are NaN.
 pub type Origin = [Option<Span>; 3];
 
-/// The origins so far. The payload of a NaN is the position of its origin, from 1 on.
+/// The origins so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Origins(Vec<Span>);
+pub(super) struct Origins {
+    /// The payload of a NaN is the position of its origin, from 1 on.
+    spans: Vec<Span>,
+    /// The origin of the first NaN that a message told of.
+    told: Option<Span>,
+}
 
 impl Origins {
     /// The payload that stands for an origin.
     fn payload(&mut self, span: Span) -> u32 {
-        let known = self.0.iter().position(|other| *other == span);
+        let known = self.spans.iter().position(|other| *other == span);
         let at = known.unwrap_or_else(|| {
-            self.0.push(span);
-            self.0.len() - 1
+            self.spans.push(span);
+            self.spans.len() - 1
         });
-        self.0.truncate(MAX_ORIGINS);
+        self.spans.truncate(MAX_ORIGINS);
         if at < MAX_ORIGINS { at as u32 + 1 } else { 0 }
     }
 
@@ -60,13 +65,25 @@ impl Origins {
         let [x, y] = slot.shadows;
         [slot.float, x, y].map(|number| {
             let at = is_nan(number).then(|| number.payload() as usize)?;
-            self.0.get(at.checked_sub(1)?).copied()
+            self.spans.get(at.checked_sub(1)?).copied()
         })
+    }
+
+    /// Keeps the origin of the first NaN among what messages tell of.
+    pub(super) fn tell<F: Number>(&mut self, args: &[Slot<F>]) {
+        if self.told.is_none() {
+            self.told = args.iter().find_map(|slot| self.of(slot)[0]);
+        }
+    }
+
+    /// The origin of the first NaN that a message told of.
+    pub(super) fn told(&self) -> Option<Span> {
+        self.told
     }
 
     /// Bytes of the heap that it holds.
     pub(super) fn memory(&self) -> usize {
-        self.0.capacity() * size_of::<Span>()
+        self.spans.capacity() * size_of::<Span>()
     }
 }
 

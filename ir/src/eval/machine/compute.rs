@@ -126,6 +126,9 @@ impl<F: Number> Machine<'_, F> {
                 return self.sample(texture, channels, detail, args);
             }
             InstKind::Message(message) => {
+                if self.options.origins {
+                    self.state.origins.tell(args);
+                }
                 let words = self.leaving_words(inst, args);
                 self.host.message(message, &words);
                 return Ok(Values::new());
