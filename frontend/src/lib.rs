@@ -22,7 +22,7 @@ pub mod token;
 
 pub use closest::closest;
 pub use interner::{Interner, Symbol};
-pub use lower::lower;
+pub use lower::{lower, lower_observed};
 /// The file that spans in functions of the standard library lie in.
 pub const LIBRARY: adumbra_ir::FileId = adumbra_ir::FileId(u16::MAX);
 

@@ -123,7 +123,7 @@ impl<'a> Body<'_, '_, 'a> {
         if let TypeKind::RunTimeArray(element) = self.types().kind(inner.ty) {
             let (first, count) = access.leaves;
             let length = self.environment.get(first).value();
-            let value = self.value(index);
+            let value = self.index(index);
             return Access {
                 leaves: (first + 1, count - 1),
                 element: Some(self.builder.op(Op::Index, &[value, length], expr.span)),
@@ -153,7 +153,7 @@ impl<'a> Body<'_, '_, 'a> {
                 ..access
             },
             (_, Pick::All) if size > 0 => {
-                let (value, len) = (self.value(index), self.builder.int(size as i32, expr.span));
+                let (value, len) = (self.index(index), self.builder.int(size as i32, expr.span));
                 let row = self.builder.op(Op::Index, &[value, len], expr.span);
                 let start = self.builder.op(Op::IMul, &[row, len], expr.span);
                 Access {
@@ -162,11 +162,11 @@ impl<'a> Body<'_, '_, 'a> {
                 }
             }
             (_, Pick::All) => Access {
-                pick: Pick::From(self.value(index), single(0)),
+                pick: Pick::From(self.index(index), single(0)),
                 ..access
             },
             (_, Pick::From(start, row)) if row == first(width) => {
-                let (value, len) = (self.value(index), self.builder.int(width as i32, expr.span));
+                let (value, len) = (self.index(index), self.builder.int(width as i32, expr.span));
                 let component = self.builder.op(Op::Index, &[value, len], expr.span);
                 let start = self.builder.op(Op::IAdd, &[start, component], expr.span);
                 Access {
@@ -182,7 +182,7 @@ impl<'a> Body<'_, '_, 'a> {
                     leaves: (0, width),
                     element: None,
                     length: None,
-                    pick: Pick::From(self.value(index), single(0)),
+                    pick: Pick::From(self.index(index), single(0)),
                     ty: inner.ty,
                 }
             }
@@ -198,7 +198,7 @@ impl<'a> Body<'_, '_, 'a> {
         index: &Expr<'a>,
         span: Span,
     ) -> ValueId {
-        let value = self.value(index);
+        let value = self.index(index);
         if access.element.is_none() && !self.types().has_arrays(element) {
             // Access to the element itself sees to the range.
             return value;

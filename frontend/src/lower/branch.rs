@@ -4,6 +4,7 @@
 
 use super::environment::Change;
 use super::function::{Body, Values};
+use super::observe::Choice;
 use crate::check::tree::{Expr, ExprKind};
 use crate::check::types::TypeId;
 use adumbra_ir::module::{Args, InstKind, RegionId, ValueId};
@@ -114,6 +115,7 @@ impl<'a> Body<'_, '_, 'a> {
         span: Span,
     ) -> Values {
         let holds = self.value(condition);
+        self.observe_choice(Choice::Ternary, holds, condition.span);
         let is_plain = ty.is_number() || ty.is_vector();
         if is_plain && self.can_speculate(&[yes, no]) {
             let (yes, no) = (self.values(yes), self.values(no));

@@ -3,6 +3,7 @@
 use super::access::Access;
 use super::environment::Slot;
 use super::function::{Body, Values};
+use super::observe::Place;
 use crate::ast::Direction;
 use crate::check::tree::{Expr, ExprKind, FunctionId, Param};
 use crate::check::types::TypeId;
@@ -21,7 +22,7 @@ impl<'a> Body<'_, '_, 'a> {
         let function = &self.shared.program.functions[callee.0 as usize];
         let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
         let mut arrays: Vec<ArrayId> = Vec::new();
-        let mut outputs: SmallVec<[(&Param, Access, Values); 4]> = SmallVec::new();
+        let mut outputs: SmallVec<[(&Param, Access, Place, Values); 4]> = SmallVec::new();
         for (index, (param, arg)) in function.params.iter().zip(args).enumerate() {
             if param.direction == Direction::In {
                 let values = self.values(arg);
@@ -29,7 +30,7 @@ impl<'a> Body<'_, '_, 'a> {
                 self.pass(param.ty, &values, later, &mut scalars, &mut arrays, span);
                 continue;
             }
-            let access = self.access(arg);
+            let (access, place) = self.place(arg);
             let mut values = Values::new();
             let travels = param.travels();
             if travels == Direction::InOut || self.types().has_arrays(param.ty) {
@@ -42,7 +43,7 @@ impl<'a> Body<'_, '_, 'a> {
                     }
                 }
             }
-            outputs.push((param, access, values));
+            outputs.push((param, access, place, values));
         }
         let returned = self.leaves(ty);
         let mut value = Values::new();
@@ -57,6 +58,7 @@ impl<'a> Body<'_, '_, 'a> {
             let leaves = self.leaves(param.ty).iter().filter(|leaf| leaf.len == 0);
             results.extend(leaves.map(|leaf| leaf.scalar));
         }
+        self.observe_call(function, span);
         let kind = InstKind::Call(self.shared.reach(callee), arrays.into_boxed_slice());
         let results = self.builder.inst(kind, scalars, results, span);
         let mut results = results.iter();
@@ -66,8 +68,9 @@ impl<'a> Body<'_, '_, 'a> {
             _ => made.next().expect("an array for each array leaf"),
         });
         let value: Values = value.collect();
-        for (param, access, passed) in outputs {
-            self.receive_output(param, &access, passed, &mut results, span);
+        for (param, access, place, passed) in outputs {
+            let values = self.receive_output(param, &access, passed, &mut results, span);
+            self.observe_place(place, param.ty, &values, span);
         }
         value
     }
@@ -103,7 +106,7 @@ impl<'a> Body<'_, '_, 'a> {
         mut values: Values,
         results: &mut impl Iterator<Item = ValueId>,
         span: Span,
-    ) {
+    ) -> Values {
         let leaves = self.leaves(param.ty);
         values.resize(leaves.len(), Slot::EMPTY);
         for (leaf, slot) in leaves.iter().zip(&mut values) {
@@ -112,6 +115,7 @@ impl<'a> Body<'_, '_, 'a> {
             }
         }
         self.write(access, &values, span);
+        values
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::environment::Slot;
 use super::function::{Body, Values};
+use super::observe::Event;
 use crate::check::conversion;
 use crate::check::tree::{Expr, ExprKind, Update};
 use crate::check::types::{Leaf, TypeId};
@@ -113,9 +114,10 @@ impl<'a> Body<'_, '_, 'a> {
                 self.read(&access, span)
             }
             ExprKind::Assign(place, value) => {
-                let access = self.access(place);
+                let (access, told) = self.place(place);
                 let values = self.values(value);
                 self.write(&access, &values, span);
+                self.observe_place(told, place.ty, &values, span);
                 values
             }
             ExprKind::Update(update) => self.update(update, span),
@@ -137,6 +139,7 @@ impl<'a> Body<'_, '_, 'a> {
                     TypeId::FLOAT => Channels::Alpha,
                     _ => Channels::Color,
                 };
+                self.observe(Event::Sampling, [], span);
                 let kind = InstKind::Sample(self.shared.texture(texture), channels, detail);
                 let types = std::iter::repeat_n(Scalar::F32, channels.count() as usize);
                 let results = self.builder.inst(kind, coordinates, types, span);
@@ -204,12 +207,13 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     fn update(&mut self, update: &Update<'a>, span: Span) -> Values {
-        let access = self.access(&update.place);
+        let (access, told) = self.place(&update.place);
         let old = self.read(&access, span);
         let outer = std::mem::replace(&mut self.current, old.clone());
         let new = self.values(&update.value);
         self.current = outer;
         self.write(&access, &new, span);
+        self.observe_place(told, update.place.ty, &new, span);
         match update.postfix {
             true => old,
             false => new,

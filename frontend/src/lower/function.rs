@@ -31,6 +31,10 @@ pub(super) struct Body<'l, 'p, 'a> {
     /// The arrays of the return value.
     return_arrays: SmallVec<[ArrayId; 2]>,
     is_entry: bool,
+    /// Whether what it does is told of.
+    pub(super) is_observed: bool,
+    /// If so: the indices of the place that is being resolved, outermost first, but for constants.
+    pub(super) indices: Vec<ValueId>,
 }
 
 /// Lowers one function.
@@ -47,6 +51,7 @@ pub(super) fn lower(
         first_slots.push(slots);
         slots += types.leaf_count(local.ty);
     }
+    let is_observed = shared.watch.is_some() && !function.is_library;
     let mut body = Body {
         builder: Builder::new(shared.interner.name(function.name), function.span),
         shared,
@@ -57,8 +62,11 @@ pub(super) fn lower(
         current: Values::new(),
         return_arrays: SmallVec::new(),
         is_entry,
+        is_observed,
+        indices: Vec::new(),
     };
     body.signature();
+    body.observe_entry();
     body.statements(function.body);
     if !body.builder.is_terminated() {
         body.give_back(&[], function.span);
@@ -333,6 +341,7 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
     /// Leaves the function with its results.
     pub(super) fn give_back(&mut self, value: &[Slot], span: Span) {
         let function = self.function;
+        self.observe_return(value, span);
         let mut results: Vec<ValueId> = Vec::with_capacity(function.params.len() + value.len());
         let mut arrays = 0;
         for (leaf, slot) in self.leaves(function.result).iter().zip(value) {

@@ -19,12 +19,14 @@ impl<'a> Body<'_, '_, 'a> {
         {
             let values = self.values(init);
             self.begin(local, values);
+            self.observe_variable(local, variable.span);
             return;
         }
         // An array is zero when its function begins, but not when a loop comes by again.
         let is_new = !self.in_loop();
         let room = self.room(local, variable.ty, variable.span);
         self.start(local, room, init, is_new);
+        self.observe_variable(local, variable.span);
     }
 
     /// Fills a variable's room with its value, or zero, and begins its life.

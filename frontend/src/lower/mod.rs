@@ -12,6 +12,7 @@ mod environment;
 mod expression;
 mod function;
 mod initialise;
+mod observe;
 mod statement;
 mod switch;
 
@@ -26,6 +27,10 @@ use adumbra_ir::module::{
     TextureId,
 };
 use adumbra_ir::{Code, Diagnostic};
+use observe::Watch;
+pub use observe::{
+    Choice, Event, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, Observed, Shape,
+};
 use std::collections::HashMap;
 
 /// Lowers the entry and the functions that it reaches. No finding about the program may be an error.
@@ -38,7 +43,31 @@ pub fn lower(
     interner: &Interner,
     entry: FunctionId,
 ) -> Result<Module, Diagnostic> {
-    let mut lowering = Lowering::new(program, interner);
+    Ok(lower_with(program, interner, entry, None)?.0)
+}
+
+/// The same with messages that say all that a point does: what each variable of the text becomes, and which way is taken. What the program computes,
+/// and the steps that it takes, are the same. `with_shadows` says whether derivatives are told beside values. The list says of each message of the
+/// module what it stands for, nothing if the text itself gives it.
+///
+/// # Errors
+/// As for [`lower`].
+pub fn lower_observed(
+    program: &Program,
+    interner: &Interner,
+    entry: FunctionId,
+    with_shadows: bool,
+) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
+    lower_with(program, interner, entry, Some(Watch::new(with_shadows)))
+}
+
+fn lower_with(
+    program: &Program,
+    interner: &Interner,
+    entry: FunctionId,
+    watch: Option<Watch>,
+) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
+    let mut lowering = Lowering::new(program, interner, watch);
     lowering.reach(entry);
     lowering.work_off()?;
     let function = &program.functions[entry.0 as usize];
@@ -69,7 +98,8 @@ pub fn lower(
         ty: types.host(ty, interner),
     };
     lowering.module.globals = program.globals.iter().map(global).collect();
-    Ok(lowering.module)
+    let watched = lowering.watch.map_or_else(Vec::new, Watch::finish);
+    Ok((lowering.module, watched))
 }
 
 /// What is shared by all functions of the module being made.
@@ -90,10 +120,16 @@ struct Lowering<'p, 'a> {
     leaf_names: HashMap<(Symbol, TypeId), NameId>,
     /// Values that ways out of loops and the like hand over, so far.
     handed_over: u64,
+    /// What is told of, if a point is to be observed.
+    watch: Option<Watch>,
 }
 
 impl<'p, 'a> Lowering<'p, 'a> {
-    fn new(program: &'p Program<'a>, interner: &'p Interner) -> Lowering<'p, 'a> {
+    fn new(
+        program: &'p Program<'a>,
+        interner: &'p Interner,
+        watch: Option<Watch>,
+    ) -> Lowering<'p, 'a> {
         Lowering {
             program,
             interner,
@@ -107,6 +143,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
             scalar_names: vec![None; interner.len()],
             leaf_names: HashMap::new(),
             handed_over: 0,
+            watch,
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::environment::Target;
 use super::function::{Body, Values};
+use super::observe::{Choice, Event};
 use crate::check::tree::{If, LocalId, Loop, Stmt};
 use crate::check::types::TypeKind;
 use crate::limits::MAX_HANDED_OVER;
@@ -23,6 +24,7 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     fn statement(&mut self, statement: &Stmt<'a>) {
+        self.indices.clear();
         match *statement {
             Stmt::Expr(expr) => {
                 self.values(expr);
@@ -66,6 +68,7 @@ impl<'a> Body<'_, '_, 'a> {
             return self.chain(statement);
         };
         let condition = self.value(arm.condition);
+        self.observe_choice(Choice::If, condition, arm.condition.span);
         self.branch(
             condition,
             |body| {
@@ -91,6 +94,7 @@ impl<'a> Body<'_, '_, 'a> {
         let mut ends = false;
         for arm in statement.arms {
             let condition = self.value(arm.condition);
+            self.observe_choice(Choice::If, condition, arm.condition.span);
             let leave = |body: &mut Self| {
                 body.statements(arm.body);
                 if !body.builder.is_terminated() {
@@ -189,6 +193,7 @@ impl<'a> Body<'_, '_, 'a> {
 
     fn loop_statement(&mut self, statement: &Loop<'a>) {
         let span = statement.span;
+        self.observe(Event::LoopBegins, [], span);
         let looped = self.builder.open_region();
         self.enter_target(true, statement.changed);
         let initial = self.carried();
@@ -204,6 +209,7 @@ impl<'a> Body<'_, '_, 'a> {
         if !statement.tests_last {
             self.leave_unless(statement);
         }
+        self.observe(Event::Iteration, [], span);
         let has_end = statement.tests_last || !statement.steps.is_empty();
         if statement.continues && has_end {
             let block = self.builder.open_region();
@@ -241,6 +247,7 @@ impl<'a> Body<'_, '_, 'a> {
         let results = self.builder.inst(kind, initial, results, span);
         if ends {
             self.receive(results.iter());
+            self.observe(Event::LoopEnds, [], span);
         } else {
             self.builder.terminate(InstKind::Unreachable, [], span);
         }
@@ -253,6 +260,7 @@ impl<'a> Body<'_, '_, 'a> {
             return;
         };
         let holds = self.value(condition);
+        self.observe_choice(Choice::Loop, holds, condition.span);
         let span = condition.span;
         let stay = self.builder.open_region();
         self.builder.terminate(InstKind::Yield, [], span);

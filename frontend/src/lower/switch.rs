@@ -5,6 +5,7 @@
 //! entered. That suffices: whoever comes by a case that was entered before it has fallen through all between.
 
 use super::function::{Body, Values};
+use super::observe::Choice;
 use crate::check::tree::Switch;
 use adumbra_ir::module::{InstKind, ValueId};
 use adumbra_ir::{Op, Scalar, Span};
@@ -13,6 +14,7 @@ impl<'a> Body<'_, '_, 'a> {
     pub(super) fn switch_statement(&mut self, statement: &Switch<'a>) {
         let span = statement.span;
         let value = self.value(statement.value);
+        self.observe_choice(Choice::Switch, value, statement.value.span);
         let block = self.builder.open_region();
         self.enter_target(false, statement.changed);
         let before = self.carried();

@@ -10,6 +10,7 @@ mod limits;
 mod matrices;
 mod messages;
 mod mutants;
+mod observe;
 mod session;
 mod snippets;
 mod switch;

@@ -1,0 +1,410 @@
+//! Messages that a lowering adds for whoever debugs a point: what each variable becomes, and which way is taken.
+//!
+//! They are messages as those of `printf`, so no pass and no engine knows of them, and a program that nobody observes has none. They only read: what
+//! is computed, and the steps that it takes, are the same with them. Derivatives are operands of the message, read as `ddx` and `ddy` read them.
+//! Functions of the standard library tell nothing.
+
+use super::access::Access;
+use super::environment::Slot;
+use super::function::Body;
+use crate::ast::Direction as Way;
+use crate::check::tree::{Expr, ExprKind, Function, LocalId};
+use crate::check::types::{TypeId, TypeKind};
+use adumbra_ir::module::{InstKind, Message, MessageId, ValueId};
+use adumbra_ir::types::StructType;
+use adumbra_ir::{Direction, Scalar, Span, Type};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Elements of each array that an observation tells of: the first ones.
+pub const MAX_OBSERVED_ELEMENTS: u32 = 8;
+
+/// Scalars of the largest value that an observation tells of.
+pub const MAX_OBSERVED_SCALARS: usize = 256;
+
+/// What a message of an observed program stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// What happens.
+    pub event: Event,
+    /// In which function.
+    pub function: String,
+    /// Where.
+    pub span: Span,
+    /// Whether derivatives are told of beside values.
+    pub with_shadows: bool,
+}
+
+/// What can happen to a point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A function of the text is called. Its parameters follow, as assignments.
+    Call(String),
+    /// A function ends; with its value, if it has one.
+    Return(Option<Shape>),
+    /// A variable, or a part of one, becomes a value.
+    Assign {
+        /// Its text. Between two pieces stands an index that is known while shading.
+        place: Vec<String>,
+        /// What of the value is told; `None` if it holds closures or resources, or is too large.
+        value: Option<Shape>,
+    },
+    /// A condition, or the value of a `switch`.
+    Choice(Choice, Scalar),
+    /// A loop begins.
+    LoopBegins,
+    /// A pass through the innermost loop begins.
+    Iteration,
+    /// The innermost loop was left.
+    LoopEnds,
+    /// The texture request that comes next is made here.
+    Sampling,
+}
+
+/// What asks a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `if`
+    If,
+    /// `? :`
+    Ternary,
+    /// `for`, `while`, `do`
+    Loop,
+    /// `switch`, by a number
+    Switch,
+}
+
+/// How much of a value is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Its type, its arrays shortened to [`MAX_OBSERVED_ELEMENTS`].
+    pub ty: Type,
+    /// Whether some array was shortened.
+    pub is_shortened: bool,
+}
+
+/// What the arguments of such a message say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// The indices of the place.
+    pub indices: Vec<i32>,
+    /// The words of the value.
+    pub value: Vec<u32>,
+    /// Those of its ddx and its ddy, 0 for what is no float; empty if derivatives are not told of.
+    pub shadows: [Vec<u32>; 2],
+}
+
+impl Observation {
+    /// Takes the message's arguments apart.
+    pub fn read(&self, args: &[u32]) -> Observed {
+        let mut words = args.iter().copied();
+        let mut next = || words.next().unwrap_or_default();
+        let mut observed = Observed::default();
+        let ty = match &self.event {
+            Event::Assign { place, value } => {
+                let count = place.len().saturating_sub(1);
+                observed.indices = (0..count).map(|_| next() as i32).collect();
+                value.as_ref().map(|shape| &shape.ty)
+            }
+            Event::Return(value) => value.as_ref().map(|shape| &shape.ty),
+            Event::Choice(..) => {
+                observed.value.push(next());
+                None
+            }
+            _ => None,
+        };
+        let Some(ty) = ty else { return observed };
+        ty.for_each_scalar(&mut |_| observed.value.push(next()));
+        if self.with_shadows {
+            for shadows in &mut observed.shadows {
+                ty.for_each_scalar(&mut |scalar| {
+                    shadows.push(match scalar {
+                        Scalar::F32 => next(),
+                        _ => 0,
+                    });
+                });
+            }
+        }
+        observed
+    }
+}
+
+/// What is told of a lowering.
+#[derive(Debug)]
+pub(super) struct Watch {
+    with_shadows: bool,
+    /// By message of the module.
+    observations: Vec<Option<Observation>>,
+}
+
+impl Watch {
+    pub(super) fn new(with_shadows: bool) -> Watch {
+        Watch {
+            with_shadows,
+            observations: Vec::new(),
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<Option<Observation>> {
+        self.observations
+    }
+}
+
+/// A place that is written to: its text and indices, if that is told of.
+pub(super) type Place = Option<(Vec<String>, SmallVec<[ValueId; 2]>)>;
+
+/// Scalars of a value: leaf, and element in its array.
+type Scalars = Vec<(u32, Option<u32>)>;
+
+impl<'a> Body<'_, '_, 'a> {
+    /// Tells that something happens.
+    pub(super) fn observe(
+        &mut self,
+        event: Event,
+        args: impl IntoIterator<Item = ValueId>,
+        span: Span,
+    ) {
+        if !self.is_observed || self.builder.is_terminated() {
+            return;
+        }
+        let args: Vec<ValueId> = args.into_iter().collect();
+        let messages = &mut self.shared.module.messages;
+        let id = MessageId(messages.len() as u32);
+        let types = args.iter().map(|&arg| Type::Scalar(self.builder.ty(arg)));
+        messages.push(Message {
+            format: String::new(),
+            params: types.collect(),
+        });
+        let watch = self.shared.watch.as_mut().expect("somebody observes");
+        watch.observations.resize(id.index(), None);
+        watch.observations.push(Some(Observation {
+            event,
+            function: self.shared.interner.name(self.function.name).to_owned(),
+            span,
+            with_shadows: watch.with_shadows,
+        }));
+        self.builder.inst(InstKind::Message(id), args, [], span);
+    }
+
+    /// Tells which way is taken.
+    pub(super) fn observe_choice(&mut self, choice: Choice, value: ValueId, span: Span) {
+        let ty = self.builder.ty(value);
+        self.observe(Event::Choice(choice, ty), [value], span);
+    }
+
+    /// Tells which arguments the function begins with.
+    pub(super) fn observe_entry(&mut self) {
+        if !self.is_observed {
+            return;
+        }
+        for param in self.function.params {
+            if param.direction != Way::Out {
+                self.observe_variable(param.local, param.span);
+            }
+        }
+    }
+
+    /// Tells that a function is called, if it tells something itself.
+    pub(super) fn observe_call(&mut self, callee: &Function<'a>, span: Span) {
+        if self.is_observed && !callee.is_library {
+            let name = self.shared.interner.name(callee.name).to_owned();
+            self.observe(Event::Call(name), [], span);
+        }
+    }
+
+    /// Tells that the function ends with that value.
+    pub(super) fn observe_return(&mut self, value: &[Slot], span: Span) {
+        if !self.is_observed {
+            return;
+        }
+        let mut args = Vec::new();
+        let shape = match self.function.result {
+            TypeId::VOID => None,
+            ty => self.tell(ty, value, &mut args, span),
+        };
+        self.observe(Event::Return(shape), args, span);
+    }
+
+    /// Tells what a variable holds.
+    pub(super) fn observe_variable(&mut self, local: LocalId, span: Span) {
+        if !self.is_observed {
+            return;
+        }
+        let variable = self.function.locals[local.0 as usize];
+        let name = self.shared.interner.name(variable.name).to_owned();
+        let first = self.first_slot(local);
+        if let TypeKind::RunTimeArray(_) = self.types().kind(variable.ty) {
+            let length = self.environment.get(first).value();
+            let value = Some(Shape {
+                ty: Type::Scalar(Scalar::I32),
+                is_shortened: false,
+            });
+            let place = vec![format!("{name}.length")];
+            return self.observe(Event::Assign { place, value }, [length], span);
+        }
+        let slots = first..first + self.types().leaf_count(variable.ty);
+        let values: Vec<Slot> = slots.map(|slot| self.environment.get(slot)).collect();
+        let place = Some((vec![name], SmallVec::new()));
+        self.observe_place(place, variable.ty, &values, span);
+    }
+
+    /// Resolves a place that is written to, as [`access`](Body::access) does.
+    pub(super) fn place(&mut self, expr: &Expr<'a>) -> (Access, Place) {
+        let before = self.indices.len();
+        let access = self.access(expr);
+        if !self.is_observed {
+            return (access, None);
+        }
+        let indices = self.indices.drain(before..).collect();
+        let mut place = vec![String::new()];
+        self.write_place(expr, &mut place);
+        (access, Some((place, indices)))
+    }
+
+    /// Evaluates an index. Of a place that is observed, it is kept.
+    pub(super) fn index(&mut self, index: &Expr<'a>) -> ValueId {
+        let before = self.indices.len();
+        let value = self.value(index);
+        // What it is made of may have had indices itself.
+        self.indices.truncate(before);
+        if self.is_observed && !matches!(index.kind, ExprKind::Constant(_)) {
+            self.indices.push(value);
+        }
+        value
+    }
+
+    /// The text of a place, in pieces.
+    fn write_place(&self, expr: &Expr<'a>, pieces: &mut Vec<String>) {
+        let interner = self.shared.interner;
+        let text = match expr.kind {
+            ExprKind::Local(local) => {
+                let variable = &self.function.locals[local.0 as usize];
+                interner.name(variable.name).to_owned()
+            }
+            ExprKind::Member(inner, leaf) => {
+                self.write_place(inner, pieces);
+                let TypeKind::Struct(number) = self.types().kind(inner.ty) else {
+                    return;
+                };
+                let mut members = self.types().members(number).iter();
+                let member = members.find(|member| member.leaf == leaf && member.ty == expr.ty);
+                let name = member.map(|member| interner.name(member.name));
+                format!(".{}", name.unwrap_or_default())
+            }
+            ExprKind::Swizzle(inner, swizzle) => {
+                self.write_place(inner, pieces);
+                let components = swizzle.as_slice().iter();
+                let letters = components.map(|&at| char::from(b"xyzw"[usize::from(at)]));
+                format!(".{}", letters.collect::<String>())
+            }
+            ExprKind::Index(inner, index) => {
+                self.write_place(inner, pieces);
+                match index.kind {
+                    ExprKind::Constant(bits) => format!("[{}]", bits as i32),
+                    _ => {
+                        pieces.push(String::new());
+                        return;
+                    }
+                }
+            }
+            _ => return,
+        };
+        let last = pieces.last_mut().expect("there is always a piece");
+        last.push_str(&text);
+    }
+
+    /// Tells what a place has become.
+    pub(super) fn observe_place(&mut self, place: Place, ty: TypeId, values: &[Slot], span: Span) {
+        let Some((place, indices)) = place else {
+            return;
+        };
+        let mut args = indices.into_vec();
+        let value = self.tell(ty, values, &mut args, span);
+        self.observe(Event::Assign { place, value }, args, span);
+    }
+
+    /// Adds the scalars of a value and their derivatives to the arguments of a message.
+    fn tell(
+        &mut self,
+        ty: TypeId,
+        values: &[Slot],
+        args: &mut Vec<ValueId>,
+        span: Span,
+    ) -> Option<Shape> {
+        if self.builder.is_terminated() {
+            return None;
+        }
+        let (mut scalars, mut is_shortened) = (Vec::new(), false);
+        let ty = self.shape(ty, (0, None), &mut scalars, &mut is_shortened)?;
+        let mut told = Vec::with_capacity(scalars.len());
+        let mut types = Vec::with_capacity(scalars.len());
+        ty.for_each_scalar(&mut |scalar| types.push(scalar));
+        for (&(leaf, element), &scalar) in scalars.iter().zip(&types) {
+            let slot = values[leaf as usize];
+            told.push(match element {
+                None => slot.value(),
+                Some(element) => {
+                    let index = self.builder.int(element as i32, span);
+                    self.load(slot.array(), scalar, index, span)
+                }
+            });
+        }
+        args.extend(&told);
+        if self.shared.watch.as_ref().is_some_and(|w| w.with_shadows) {
+            for direction in Direction::BOTH {
+                for &value in &told {
+                    if self.builder.ty(value) == Scalar::F32 {
+                        args.push(self.builder.shadow(direction, value, span));
+                    }
+                }
+            }
+        }
+        Some(Shape { ty, is_shortened })
+    }
+
+    /// What is told of a value of that type, and its scalars in that order. The part's first leaf and its element are given.
+    fn shape(
+        &self,
+        ty: TypeId,
+        (first, at): (u32, Option<u32>),
+        scalars: &mut Scalars,
+        is_shortened: &mut bool,
+    ) -> Option<Type> {
+        let types = self.types();
+        match types.kind(ty) {
+            TypeKind::Array(element, len) => {
+                let shown = len.min(MAX_OBSERVED_ELEMENTS);
+                *is_shortened |= shown < len;
+                let mut inner = None;
+                for index in 0..shown {
+                    let at = at.unwrap_or(0) * len + index;
+                    inner = Some(self.shape(element, (first, Some(at)), scalars, is_shortened)?);
+                }
+                Some(Type::Array(Arc::new(inner?), shown))
+            }
+            TypeKind::Struct(number) => {
+                let mut members = Vec::new();
+                for member in types.members(number) {
+                    let place = (first + member.leaf, at);
+                    let ty = self.shape(member.ty, place, scalars, is_shortened)?;
+                    let name = self.shared.interner.name(member.name);
+                    members.push((name.to_owned(), ty));
+                }
+                let name = types.name(ty, self.shared.interner);
+                Some(Type::Struct(Arc::new(StructType { name, members })))
+            }
+            TypeKind::Scalar(Scalar::Closure | Scalar::Resource) => None,
+            TypeKind::Scalar(_) | TypeKind::Vector(_) | TypeKind::Matrix(_) => {
+                let count = types.leaf_count(ty);
+                if scalars.len() + count as usize > MAX_OBSERVED_SCALARS {
+                    return None;
+                }
+                scalars.extend((first..first + count).map(|leaf| (leaf, at)));
+                Some(types.host(ty, self.shared.interner))
+            }
+            TypeKind::Error | TypeKind::Void | TypeKind::Texture | TypeKind::RunTimeArray(_) => {
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! What an observed program tells: each variable of each function, each way taken; and that telling changes nothing.
+
+use super::*;
+use crate::lower::{
+    Choice, Event, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, lower_observed,
+};
+use adumbra_ir::host::{Host, SampleRequest, Sampled};
+use adumbra_ir::module::MessageId;
+
+/// What a point tells, a line each.
+struct Log {
+    observations: Vec<Option<Observation>>,
+    lines: Vec<String>,
+}
+
+impl Host for Log {
+    fn sample(&mut self, _: &SampleRequest) -> Sampled {
+        self.lines.push("request".to_owned());
+        Sampled::Ready([0.25, 0.5, 0.75, 1.0])
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        let line = match &self.observations[message.index()] {
+            Some(observation) => line(observation, args),
+            None => "printf".to_owned(),
+        };
+        self.lines.push(line);
+    }
+}
+
+fn line(observation: &Observation, args: &[u32]) -> String {
+    let observed = observation.read(args);
+    let value = |shape: &Option<crate::lower::Shape>| {
+        let Some(shape) = shape else {
+            return "(not told)".to_owned();
+        };
+        let mut types = Vec::new();
+        shape.ty.for_each_scalar(&mut |scalar| types.push(scalar));
+        let text = |words: &[u32]| {
+            let words = words
+                .iter()
+                .zip(&types)
+                .map(|(&word, scalar)| match scalar {
+                    Scalar::F32 => f32::from_bits(word).to_string(),
+                    _ => (word as i32).to_string(),
+                });
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let [ddx, ddy] = &observed.shadows;
+        let mut all = text(&observed.value);
+        if ddx.iter().chain(ddy).any(|&word| word != 0) {
+            all += &format!(" : {} : {}", text(ddx), text(ddy));
+        }
+        if shape.is_shortened {
+            all += " …";
+        }
+        all
+    };
+    let what = match &observation.event {
+        Event::Call(name) => format!("call {name}"),
+        Event::Return(None) => "return".to_owned(),
+        Event::Return(shape) => format!("return {}", value(shape)),
+        Event::Assign {
+            place,
+            value: shape,
+        } => {
+            let mut indices = observed.indices.iter();
+            let mut name = place[0].clone();
+            for piece in &place[1..] {
+                name += &format!("[{}]{piece}", indices.next().expect("an index"));
+            }
+            format!("{name} = {}", value(shape))
+        }
+        Event::Choice(choice, _) => {
+            let asks = match choice {
+                Choice::If => "if",
+                Choice::Ternary => "?",
+                Choice::Loop => "while",
+                Choice::Switch => "switch",
+            };
+            format!("{asks} {}", observed.value[0])
+        }
+        Event::LoopBegins => "loop".to_owned(),
+        Event::Iteration => "iteration".to_owned(),
+        Event::LoopEnds => "end".to_owned(),
+        Event::Sampling => "sample".to_owned(),
+    };
+    format!("{}: {what}", observation.function)
+}
+
+/// The first shader's observed module.
+fn observed(text: &str, with_shadows: bool) -> (Module, Vec<Option<Observation>>) {
+    let (arena, mut interner) = (Bump::new(), Interner::new());
+    let (file, diagnostics) = parse(&arena, &mut interner, FileId::MAIN, text);
+    assert!(diagnostics.is_empty(), "{diagnostics:#?}\n{text}");
+    let request = Request {
+        files: &[file],
+        globals: &globals(),
+        closures: None,
+        entry: None,
+    };
+    let checked = check(&arena, &mut interner, request);
+    let errors = checked.diagnostics.iter().filter(|d| d.is_error());
+    assert_eq!(errors.count(), 0, "{:#?}\n{text}", checked.diagnostics);
+    let mut functions = checked.program.functions.iter();
+    let shader = functions.position(|f| f.is_shader).expect("a shader");
+    let id = FunctionId(shader as u32);
+    lower_observed(&checked.program, &interner, id, with_shadows).expect("it is small")
+}
+
+/// What the shader tells at the point that tests have, before the passes and behind them; it does what it does when nobody observes.
+fn told(before: &str, body: &str) -> Vec<String> {
+    let text = shader("float", 1, before, body);
+    let (module, observations) = observed(&text, true);
+    verified(&module);
+    let plain = outcome(&text);
+    let mut log = Log {
+        observations,
+        lines: Vec::new(),
+    };
+    let full = Options {
+        shadows: Shadows::Full,
+        ..Options::default()
+    };
+    let outcome = evaluate(&module, &point(&module), &full, &mut log);
+    assert_eq!(outcome.outputs, plain.outputs, "{text}");
+    assert_eq!(outcome.faults, plain.faults, "{text}");
+    assert_eq!(outcome.steps, plain.steps, "{text}");
+    let lines = std::mem::take(&mut log.lines);
+    let (passed, _) = adumbra_ir::passes::run(module, &Default::default());
+    evaluate(&passed, &point(&passed), &Options::default(), &mut log);
+    assert_eq!(log.lines, lines, "{text}");
+    lines
+}
+
+#[test]
+fn each_function_tells_of_its_own_variables() {
+    let before = "float halved(float x) { float y = 0.5 * x; return y; }
+        float f(float x) { if (x > 1) return halved(x); { float x = 7; x += 1; } return x; }";
+    let body = "o0 = f(global_value<x>); o0 = f(global_value<y>);";
+    assert_eq!(
+        told(before, body),
+        [
+            "main: call f",
+            "f: x = 1.5 : 1 : 0",
+            "f: if 1",
+            "f: call halved",
+            "halved: x = 1.5 : 1 : 0",
+            "halved: y = 0.75 : 0.5 : 0",
+            "halved: return 0.75 : 0.5 : 0",
+            "f: return 0.75 : 0.5 : 0",
+            "main: o0 = 0.75 : 0.5 : 0",
+            "main: call f",
+            "f: x = 0.5 : 0 : 1",
+            "f: if 0",
+            "f: x = 7",
+            "f: x = 8",
+            "f: return 0.5 : 0 : 1",
+            "main: o0 = 0.5 : 0 : 1",
+            "main: return",
+        ]
+    );
+}
+
+#[test]
+fn loops_tell_of_each_iteration() {
+    let body = "float s = 0; for (int i = 0; i < 3; ++i) { if (i == 1) continue; s += i; }
+        do s *= 2; while (s < 6); for (;;) break; o0 = s;";
+    assert_eq!(
+        told("", body),
+        [
+            "main: s = 0",
+            "main: i = 0",
+            "main: loop",
+            "main: while 1",
+            "main: iteration",
+            "main: if 0",
+            "main: s = 0",
+            "main: i = 1",
+            "main: while 1",
+            "main: iteration",
+            "main: if 1",
+            "main: i = 2",
+            "main: while 1",
+            "main: iteration",
+            "main: if 0",
+            "main: s = 2",
+            "main: i = 3",
+            "main: while 0",
+            "main: end",
+            "main: loop",
+            "main: iteration",
+            "main: s = 4",
+            "main: while 1",
+            "main: iteration",
+            "main: s = 8",
+            "main: while 0",
+            "main: end",
+            "main: loop",
+            "main: iteration",
+            "main: end",
+            "main: o0 = 8",
+            "main: return",
+        ]
+    );
+}
+
+#[test]
+fn parts_of_variables_are_told_with_their_places() {
+    let before = "struct P { float2 at; float w; };
+        void g(out float a, inout float2 b) { a = 3; b.y = a; }";
+    let body = "P p; p.at.x = 2; float a[3]; int n = 1; a[n] = 4; a[2] += 1;
+        int k[2]; k[n] = 2; a[k[n]] = 6;
+        float2x2 m = float2x2(1, 2, 3, 4); m[n][0] = 9; m[0] = float2(5, 6); m[0].yx = float2(7, 8);
+        g(a[n - 1], p.at); float b[3] = a; float c[20]; o0 = b[0] + c[0] + m[0][0] + p.w;";
+    assert_eq!(
+        told(before, body),
+        [
+            "main: p = 0 0 0",
+            "main: p.at.x = 2",
+            "main: a = 0 0 0",
+            "main: n = 1",
+            "main: a[1] = 4",
+            "main: a[2] = 1",
+            "main: k = 0 0",
+            "main: k[1] = 2",
+            "main: a[2] = 6",
+            "main: m = 1 2 3 4",
+            "main: m[1][0] = 9",
+            "main: m[0] = 5 6",
+            "main: m[0].yx = 7 8",
+            "main: call g",
+            "g: b = 2 0",
+            "g: a = 3",
+            "g: b.y = 3",
+            "g: return",
+            "main: a[0] = 3",
+            "main: p.at = 2 3",
+            "main: b = 3 4 6",
+            "main: c = 0 0 0 0 0 0 0 0 …",
+            "main: o0 = 11",
+            "main: return",
+        ]
+    );
+    assert_eq!(MAX_OBSERVED_ELEMENTS, 8);
+}
+
+#[test]
+fn choices_and_requests_are_told() {
+    let before = "texture2d wood;";
+    let body = "switch (global_value<n>) { case 1: o0 = 1; break; case 5: o0 = 2; case 6: o0 += 1; break; default: o0 = 9; }
+        o0 = global_value<flag> ? o0 : 0; if (o0 < 0) o0 = 1; else if (o0 < 9) o0 = 4; else o0 = 5;
+        color c = texture2d_sample<wood>(global_value<x>, 0); closure k = make_closure<glow>(c); printf(\"%f\", c);";
+    assert_eq!(
+        told(before, body),
+        [
+            "main: switch 5",
+            "main: o0 = 2",
+            "main: o0 = 3",
+            "main: ? 1",
+            "main: o0 = 3",
+            "main: if 0",
+            "main: if 1",
+            "main: o0 = 4",
+            "main: sample",
+            "request",
+            "main: c = 0.25 0.5 0.75",
+            "main: k = (not told)",
+            "printf",
+            "main: return",
+        ]
+    );
+}
+
+#[test]
+fn values_that_are_too_large_are_not_told() {
+    let scalars = MAX_OBSERVED_ELEMENTS as usize * MAX_OBSERVED_ELEMENTS as usize * 4;
+    assert_eq!(scalars, MAX_OBSERVED_SCALARS);
+    let last = |ty: &str| {
+        let body = format!("{ty} big[8][8]; o0 = global_value<x>;");
+        let lines = told("", &body);
+        lines[0].clone()
+    };
+    assert!(last("float4").starts_with("main: big = 0 0"));
+    let before = "struct S { float4 v; float w; };";
+    let lines = told(before, "S big[8][8]; o0 = big[0][0].w;");
+    assert_eq!(lines[0], "main: big = (not told)");
+}
+
+#[test]
+fn without_derivatives_values_alone_are_told() {
+    let text = shader("float", 1, "", "float2 v = global_value<p>.xy; o0 = v.y;");
+    let (module, observations) = observed(&text, false);
+    let inst_reads_shadows = |module: &Module| {
+        let insts = module.functions.iter().flat_map(|f| &f.regions);
+        let mut kinds = insts.flat_map(|region| &region.insts);
+        kinds.any(|inst| matches!(inst.kind, adumbra_ir::module::InstKind::Shadow(_)))
+    };
+    assert!(!inst_reads_shadows(&module));
+    let told = observations.iter().flatten().map(|o| o.read(&[0; 2]));
+    for observed in told {
+        assert_eq!(observed.shadows, [vec![], vec![]]);
+    }
+}
