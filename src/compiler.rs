@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 mod back;
 mod front;
+mod observed;
 
 use back::second_order_outputs;
 pub(crate) use back::{Back, back};
@@ -50,6 +51,8 @@ pub struct Compiler {
     closures: Option<Arc<ClosureRegistry>>,
     options: Options,
     arenas: Arenas,
+    /// Whether programs tell all that a point does.
+    observes: bool,
 }
 
 /// What a compilation is asked for.
@@ -125,6 +128,7 @@ impl Compiler {
             closures: None,
             options: Options::default(),
             arenas: Arenas::default(),
+            observes: false,
         }
     }
 

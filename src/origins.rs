@@ -4,10 +4,10 @@ use crate::evaluator::neighbours::Neighbours;
 use crate::evaluator::reference::point;
 use crate::globals::{PointGlobals, words_of};
 use crate::program::Instance;
-use adumbra_ir::eval::{self, Origin, Progress};
+use adumbra_ir::eval::{self, Origin, Outcome, Progress};
 use adumbra_ir::host::{Host, Limits};
 use adumbra_ir::quad::{Awaited, Corner, Lockstep, advance, with_host};
-use adumbra_ir::{Direction, Scalar};
+use adumbra_ir::{Direction, Scalar, Span};
 use adumbra_vm::FloatMode;
 
 /// Of each scalar of the outputs, in order, the places in the text where its value, its ddx and its ddy became NaN: the first operations on the way there
@@ -45,16 +45,66 @@ pub fn nan_origins<G: PointGlobals>(
     if module.quad.is_some() {
         let mut neighbours = Neighbours::new(program.globals());
         let quad = neighbours.of(program.globals(), globals);
-        return in_quad(instance, quad, Corner::UpperLeft, limits, host);
+        let outcomes = in_quad(instance, quad, Corner::UpperLeft, limits, host)?;
+        return origins_in_quad(instance, &outcomes, Corner::UpperLeft);
     }
-    let options = eval::Options {
+    let outcome = alone(instance, globals, limits, host)?;
+    (outcome.faults.stopped().is_none()).then_some(outcome.origins)
+}
+
+/// The place in the text where the first NaN came from that a message of the point told of: the first operation on the way there that gave one though no
+/// operand was one. A program [compiled to be observed](crate::Compiler::compile_observed) tells of every variable. `None` if there is no such NaN, the
+/// program was loaded or is evaluated in quads, or the host let the point wait.
+///
+/// ```
+/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, inspect::told_nan};
+/// let text = "shader s(float x = -1, out float o) { float y = 2 * sqrt(x); o = x > 0 ? y : 0; }";
+/// let (program, _) = Compiler::new(GlobalsLayout::new()).compile_observed(&Sources::new("s.adu", text))?;
+/// let globals = Globals::new(program.globals());
+/// let span = told_nan(&Instance::new(&program), &globals, Limits::default(), &mut NoTextures).unwrap();
+/// assert_eq!(&text[span.start as usize..span.end as usize], "sqrt(x)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+/// If the globals are laid out otherwise than the program's.
+pub fn told_nan<G: PointGlobals>(
+    instance: &Instance,
+    globals: &G,
+    limits: Limits,
+    host: &mut dyn Host,
+) -> Option<Span> {
+    let _mode = FloatMode::enter();
+    let program = instance.program();
+    let module = program.module()?;
+    if module.quad.is_some() {
+        return None;
+    }
+    let mut room = Vec::new();
+    let globals = words_of(globals, program.globals(), &mut room);
+    alone(instance, globals, limits, host)?.told
+}
+
+/// One point that has no neighbours; `None` if it waits.
+fn alone(
+    instance: &Instance,
+    globals: &[u32],
+    limits: Limits,
+    host: &mut dyn Host,
+) -> Option<Outcome> {
+    let module = instance.program().module()?;
+    let options = with_origins(limits);
+    match eval::begin(module, &point(globals, instance), &options, host) {
+        Progress::Done(outcome) => Some(outcome),
+        Progress::Pending(_) => None,
+    }
+}
+
+fn with_origins(limits: Limits) -> eval::Options {
+    eval::Options {
         limits,
         origins: true,
         ..eval::Options::default()
-    };
-    match eval::begin(module, &point(globals, instance), &options, host) {
-        Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome.origins),
-        _ => None,
     }
 }
 
@@ -89,6 +139,32 @@ pub fn nan_origins_in_quad<G: PointGlobals>(
     limits: Limits,
     host: &mut dyn Host,
 ) -> Option<Vec<Origin>> {
+    let outcomes = quad_of(instance, globals, corner, limits, host)?;
+    origins_in_quad(instance, &outcomes, corner)
+}
+
+/// As [`told_nan`], of one of the four points of a quad.
+///
+/// # Panics
+/// As [`nan_origins_in_quad`].
+pub fn told_nan_in_quad<G: PointGlobals>(
+    instance: &Instance,
+    globals: [&G; 4],
+    corner: Corner,
+    limits: Limits,
+    host: &mut dyn Host,
+) -> Option<Span> {
+    let outcomes = quad_of(instance, globals, corner, limits, host)?;
+    outcomes[corner as usize].as_ref()?.told
+}
+
+fn quad_of<G: PointGlobals>(
+    instance: &Instance,
+    globals: [&G; 4],
+    corner: Corner,
+    limits: Limits,
+    host: &mut dyn Host,
+) -> Option<[Option<Outcome>; 4]> {
     let _mode = FloatMode::enter();
     let layout = instance.program().globals();
     let mut rooms = [const { Vec::new() }; 4];
@@ -119,16 +195,12 @@ fn in_quad(
     corner: Corner,
     limits: Limits,
     host: &mut dyn Host,
-) -> Option<Vec<Origin>> {
+) -> Option<[Option<Outcome>; 4]> {
     let module = instance.program().module()?;
     let rule = module
         .quad
         .expect("the program's points are evaluated in quads");
-    let options = eval::Options {
-        limits,
-        origins: true,
-        ..eval::Options::default()
-    };
+    let options = with_origins(limits);
     let is_helper = |other: Corner| other != corner;
     let mut lanes = Corner::ALL.map(|corner| {
         let point = point(globals[corner as usize], instance);
@@ -145,12 +217,25 @@ fn in_quad(
             });
         }
     });
-    let done = |lane: Lane| match lane.0 {
-        Progress::Done(outcome) if outcome.faults.stopped().is_none() => Some(outcome),
-        _ => None,
+    Some(lanes.map(|lane| match lane.0 {
+        Progress::Done(outcome) => Some(outcome),
+        Progress::Pending(_) => None,
+    }))
+}
+
+/// The origins of a point's outputs, whose derivatives are differences between the four.
+fn origins_in_quad(
+    instance: &Instance,
+    outcomes: &[Option<Outcome>; 4],
+    corner: Corner,
+) -> Option<Vec<Origin>> {
+    let module = instance.program().module()?;
+    let rule = module.quad?;
+    let finished = |of: Corner| {
+        let outcome = outcomes[of as usize].as_ref();
+        outcome.filter(|outcome| outcome.faults.stopped().is_none())
     };
-    let outcomes = lanes.map(done);
-    let mut origins = outcomes[corner as usize].as_ref()?.origins.clone();
+    let mut origins = finished(corner)?.origins.clone();
     for (scalar, result) in module.entry().results.iter().enumerate() {
         if result.ty != Scalar::F32 {
             continue;
@@ -158,7 +243,7 @@ fn in_quad(
         for direction in Direction::BOTH {
             let (first, second) = rule.neighbours(corner, direction);
             let mut both = [first, second].into_iter();
-            let origin = both.find_map(|of| outcomes[of as usize].as_ref()?.origins[scalar][0]);
+            let origin = both.find_map(|of| finished(of)?.origins[scalar][0]);
             origins[scalar][1 + direction as usize] = origin;
         }
     }

@@ -8,7 +8,8 @@ use crate::stats::{Clock, Phases};
 use adumbra_frontend::ast::{self, Entry};
 use adumbra_frontend::check::tree::FunctionId;
 use adumbra_frontend::check::{self, Checked, Given, Request};
-use adumbra_frontend::{Interner, Reply, lower, parse_expression, parse_repl};
+use adumbra_frontend::lower::Observation;
+use adumbra_frontend::{Interner, Reply, lower, lower_observed, parse_expression, parse_repl};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
 
@@ -29,6 +30,8 @@ pub(crate) struct Front {
     /// Where the outputs are declared; empty where no text declares them.
     pub(crate) outputs: Vec<Span>,
     pub(crate) given: Vec<Given>,
+    /// What each message stands for; empty unless points are observed.
+    pub(crate) observations: Vec<Option<Observation>>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) phases: Phases,
 }
@@ -67,12 +70,17 @@ impl Compiler {
             Ok(entry) => outputs(&checked.program, *entry),
             Err(_) => Vec::new(),
         };
-        let module = entry.and_then(|entry| lower(&checked.program, &interner, entry));
+        let program = &checked.program;
+        let lowered = entry.and_then(|entry| match self.observes {
+            true => lower_observed(program, &interner, entry, self.has_shadows()),
+            false => Ok((lower(program, &interner, entry)?, Vec::new())),
+        });
         phases.lower = clock.lap();
         phases.total = clock.total();
-        match module {
-            Ok(module) => Ok(Front {
+        match lowered {
+            Ok((module, observations)) => Ok(Front {
                 module,
+                observations,
                 outputs,
                 given,
                 warnings,

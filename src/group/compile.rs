@@ -179,6 +179,7 @@ impl Compiler {
             module,
             outputs: Vec::new(),
             given: Vec::new(),
+            observations: Vec::new(),
             warnings: found,
             phases,
         };

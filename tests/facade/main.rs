@@ -13,6 +13,7 @@ mod limits;
 mod materials;
 mod native;
 mod numerics;
+mod observed;
 mod quads;
 mod smoke;
 mod stdlib;

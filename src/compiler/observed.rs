@@ -1,0 +1,67 @@
+//! Programs whose points tell what they do. The way is the same as ever; lowering alone adds messages.
+
+use super::{Compiler, Findings, Main, OutputShadows};
+use crate::program::Program;
+use crate::sources::Sources;
+use adumbra_frontend::lower::Observation;
+use adumbra_ir::passes::Derivatives;
+use adumbra_vm::FloatMode;
+use std::sync::Arc;
+
+impl Compiler {
+    /// Makes a program whose points tell by messages what they do: what each variable becomes, and which way is taken. It computes what
+    /// [`compile`](Compiler::compile) has it compute, more slowly; the derivatives of outputs are wanted. Nothing is warned of.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, Type};
+    /// use adumbra::{host::MessageId, inspect::{Event, Observation}};
+    /// let text = "shader s(out float o) { float y = 2 * global_value<x>; o = y > 1 ? y : 0; }";
+    /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
+    /// let (program, observations) = Compiler::new(layout).compile_observed(&Sources::new("s.adu", text))?;
+    ///
+    /// struct Log(Vec<Option<Observation>>, Vec<f32>);
+    /// impl Host for Log {
+    ///     fn sample(&mut self, _: &SampleRequest) -> Sampled {
+    ///         Sampled::Ready([0.0; 4])
+    ///     }
+    ///     fn message(&mut self, message: MessageId, args: &[u32]) {
+    ///         let Some(observation) = &self.0[message.index()] else { return };
+    ///         if let Event::Assign { place, .. } = &observation.event && place[0] == "y" {
+    ///             let seen = observation.read(args);
+    ///             self.1 = [seen.value[0], seen.shadows[0][0], seen.shadows[1][0]].map(f32::from_bits).to_vec();
+    ///         }
+    ///     }
+    /// }
+    /// let mut log = Log(observations, Vec::new());
+    /// let mut globals = Globals::new(program.globals());
+    /// globals.set("x", 3.0, 1.0, 0.0)?;
+    /// Evaluator::new(&Instance::new(&program)).evaluate(&globals, &mut log);
+    /// assert_eq!(log.1, [6.0, 2.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// With derivatives from quads, or without any, values alone are told.
+    ///
+    /// # Errors
+    /// As [`compile`](Compiler::compile).
+    pub fn compile_observed(
+        &self,
+        sources: &Sources,
+    ) -> Result<(Arc<Program>, Vec<Option<Observation>>), Findings> {
+        let _mode = FloatMode::enter();
+        let compiler = Compiler {
+            observes: true,
+            ..self.clone()
+        };
+        let mut front = compiler.front_of(sources, Main::File)?;
+        let observations = std::mem::take(&mut front.observations);
+        front.warnings.clear();
+        let program = compiler.finish(front, sources, OutputShadows::Wanted)?;
+        Ok((program, observations))
+    }
+
+    /// Whether values carry their derivatives.
+    pub(super) fn has_shadows(&self) -> bool {
+        self.options.derivatives == Derivatives::Dual
+    }
+}
