@@ -39,7 +39,8 @@ impl Cli {
             Some(Command::Info(args)) => args.json,
             Some(Command::Emit(args)) => args.json,
             Some(Command::Bench(args)) => args.json,
-            Some(Command::Repl(_) | Command::Image(_) | Command::Aot(_)) | None => false,
+            Some(Command::Image(args)) => args.json,
+            Some(Command::Repl(_) | Command::Aot(_)) | None => false,
         };
         Format::of(json)
     }

@@ -35,6 +35,17 @@ fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl<'a> JsonValue<'a> {
+    /// A value that is no output, with those of its derivatives that are known.
+    pub fn of(ty: &'a Type, value: View<'a>, derivatives: [Option<View<'a>>; 2]) -> JsonValue<'a> {
+        let [ddx, ddy] = derivatives.map(|known| known.filter(|_| has_floats(ty)));
+        JsonValue {
+            ty,
+            value: Shown::Plain(value),
+            ddx,
+            ddy,
+        }
+    }
+
     /// The value, and its derivatives if asked for and if its type has any. In place of a closure that is too
     /// large to be printed stands `{"error": …}`.
     pub fn new(output: &OutputView<'a>, derivatives: bool) -> JsonValue<'a> {

@@ -14,8 +14,16 @@ pub struct ImageArgs {
     pub file: PathBuf,
 
     /// The picture: a .png or .exr file
-    #[arg(short, value_name = "OUT")]
-    pub out: PathBuf,
+    #[arg(short, value_name = "OUT", required_unless_present = "at")]
+    pub out: Option<PathBuf>,
+
+    /// Follow the pixel in that column and row: each variable's value and derivatives, each branch, each texture request; without -o, nothing is drawn
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true)]
+    pub at: Option<At>,
+
+    /// What --at says as one JSON object
+    #[arg(long, requires = "at", conflicts_with = "out")]
+    pub json: bool,
 
     /// Which shader, if the file has several
     #[arg(long, value_name = "NAME")]
@@ -114,6 +122,23 @@ impl FromStr for Times {
             Some((from, to)) => Times::Over(number(from)?, number(to)?),
             None => Times::At(number(text)?),
         })
+    }
+}
+
+/// A pixel, by column and row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At(pub [u64; 2]);
+
+impl FromStr for At {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<At, String> {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        let place = text.split_once(',');
+        let place = place.and_then(|(x, y)| Some(At([number(x)?, number(y)?])));
+        place.ok_or(format!(
+            "`{text}` is no pixel: `0,0` is the first one, `3,1` is in the fourth column of the second row"
+        ))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `adumbra image FILE -o OUT`: a shader over a grid of pixels.
 
 mod args;
+mod at;
 mod draw;
 mod findings;
 mod grid;
@@ -34,6 +35,7 @@ use save::{FileKind, save};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use textures::Textures;
 use view::Tone;
@@ -51,16 +53,38 @@ pub fn image(args: ImageArgs) -> Outcome {
 /// # Errors
 /// As for [`image`].
 pub fn image_until(args: ImageArgs, interrupt: &Interrupt) -> Outcome {
-    let kind = FileKind::of(&args.out)?;
+    let out = args.out.as_deref().map(Out::new).transpose()?;
     check_options(&args)?;
-    for picture in pictures(&args) {
+    for picture in out.iter().flat_map(|out| pictures(&args, out)) {
         let textures = args.textures.iter().map(|texture| &*texture.file);
         let read = textures.chain([&*args.file]);
         files::are_apart([&*picture].into_iter(), read)?;
     }
-    match args.watch {
-        true => watch::watch(&args, kind, interrupt),
-        false => render(&args, kind, interrupt, &mut Vec::new()),
+    let is_whole = match args.at {
+        Some(pixel) => at::follow(&args, pixel, interrupt)?,
+        None => true,
+    };
+    match &out {
+        Some(out) if args.watch => watch::watch(&args, out, interrupt)?,
+        Some(out) => render(&args, out, interrupt, &mut Vec::new())?,
+        None => {}
+    }
+    match is_whole {
+        true => Ok(()),
+        false => Err(Failure::Reported),
+    }
+}
+
+/// The file of `-o`.
+struct Out<'a> {
+    path: &'a Path,
+    kind: FileKind,
+}
+
+impl Out<'_> {
+    fn new(path: &Path) -> Outcome<Out<'_>> {
+        let kind = FileKind::of(path)?;
+        Ok(Out { path, kind })
     }
 }
 
@@ -71,6 +95,16 @@ fn check_options(args: &ImageArgs) -> Outcome {
         None if is_over => "`--time A..B` is for several pictures: say how many by `--frames N`",
         Some(_) if !is_over => "`--frames N` draws pictures over `--time A..B`",
         Some(_) if args.watch => "`--watch` draws one picture, and `--frames` several",
+        _ if args.at.is_some() && args.watch => "`--at` follows a pixel once: leave `--watch` out",
+        Some(_) if args.at.is_some() => {
+            "`--at` follows a pixel of one picture: give its time by `--time T`, without `--frames`"
+        }
+        _ if args.at.is_some() && args.group => {
+            "`--at` follows a pixel of one shader: draw its group without it"
+        }
+        _ if args.at.is_some() && args.samples > 1 => {
+            "`--at` follows the point in the middle of a pixel: with `--samples` a pixel is the mean of others"
+        }
         _ if args.samples > 1 && matches!(args.view, ViewName::Lod | ViewName::Nan) => {
             "the views `lod` and `nan` are of single points: there is no mean of `--samples`"
         }
@@ -80,42 +114,71 @@ fn check_options(args: &ImageArgs) -> Outcome {
 }
 
 /// The files that are written: OUT, or with `--frames` OUT_0001 and so on.
-fn pictures(args: &ImageArgs) -> Vec<PathBuf> {
+fn pictures(args: &ImageArgs, out: &Out<'_>) -> Vec<PathBuf> {
     let Some(frames) = args.frames else {
-        return vec![args.out.clone()];
+        return vec![out.path.to_owned()];
     };
     let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let (stem, ending) = (text(args.out.file_stem()), text(args.out.extension()));
+    let (stem, ending) = (text(out.path.file_stem()), text(out.path.extension()));
     let digits = frames.to_string().len().max(4);
     let numbered = (1..=frames).map(|frame| format!("{stem}_{frame:0digits$}.{ending}"));
-    numbered.map(|name| args.out.with_file_name(name)).collect()
+    numbered.map(|name| out.path.with_file_name(name)).collect()
+}
+
+/// What the command line says, but for what is made of it.
+struct Scene {
+    compile: CompileArgs,
+    setup: Setup,
+    /// Of all globals that there are, at the first time.
+    grid: Grid,
+    program: Arc<Program>,
+    sources: Sources,
+}
+
+impl Scene {
+    fn new(args: &ImageArgs, derivs: bool) -> Outcome<Scene> {
+        let mut compile = args.compile.clone();
+        // A picture has its own at each pixel.
+        compile.globals.retain(|&set| set != GlobalSet::Picture);
+        let mut setup = Setup::new(&compile)?;
+        let first = times(args)?.of(0, args.frames.unwrap_or(1));
+        let grid = Grid::new(&mut setup, args.size, first, args.surface)?;
+        let wanted = Wanted {
+            file: &args.file,
+            group: args.group,
+            shader: args.shader.as_deref(),
+            derivs,
+            is_evaluated: true,
+            format: Format::of(args.json),
+            compile: &compile,
+        };
+        let (program, sources) = load(&wanted, &setup)?;
+        Ok(Scene {
+            compile,
+            setup,
+            grid,
+            program,
+            sources,
+        })
+    }
 }
 
 /// Draws the picture, or each of several, once and writes it. Says in `read` which files it was made from, as far as it came.
 fn render(
     args: &ImageArgs,
-    kind: FileKind,
+    out: &Out<'_>,
     interrupt: &Interrupt,
     read: &mut Vec<PathBuf>,
 ) -> Outcome {
-    let mut compile = args.compile.clone();
-    // A picture has its own at each pixel.
-    compile.globals.retain(|&set| set != GlobalSet::Picture);
-    let mut setup = Setup::new(&compile)?;
-    let times = times(args)?;
-    let first = times.of(0, args.frames.unwrap_or(1));
-    let grid = Grid::new(&mut setup, args.size, first, args.surface)?;
     let derivs = !matches!(args.view, ViewName::Value | ViewName::Lod);
-    let wanted = Wanted {
-        file: &args.file,
-        group: args.group,
-        shader: args.shader.as_deref(),
-        derivs,
-        is_evaluated: true,
-        format: Format::Text,
-        compile: &compile,
-    };
-    let (program, sources) = load(&wanted, &setup)?;
+    let Scene {
+        compile,
+        setup,
+        grid,
+        program,
+        sources,
+    } = Scene::new(args, derivs)?;
+    let times = times(args)?;
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
     let grid = grid.of_program(&program)?;
     let instance = instance(&args.arguments, &program)?;
@@ -130,9 +193,9 @@ fn render(
             "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
         );
     }
-    report::to_stderr(&program.warnings_for(&shown.name), &sources, wanted.format);
-    tell_of_replaced(&compile, &program);
-    let files = pictures(args);
+    report::to_stderr(&program.warnings_for(&shown.name), &sources, Format::Text);
+    tell_of_replaced(&compile, &program, Format::Text);
+    let files = pictures(args, out);
     let mut stopped = false;
     for (frame, file) in (0..).zip(&files) {
         let time = times.of(frame, files.len() as u32);
@@ -151,7 +214,7 @@ fn render(
             samples: args.samples,
             threads: args.threads.map_or(0, usize::from),
         };
-        stopped |= !one(args, kind, &job, &sources, file)?;
+        stopped |= !one(args, out.kind, &job, &sources, file)?;
     }
     match stopped {
         false => Ok(()),
@@ -205,7 +268,7 @@ fn one(
 }
 
 /// Says which globals of the picture are what `-g` says instead.
-fn tell_of_replaced(args: &CompileArgs, program: &Program) {
+fn tell_of_replaced(args: &CompileArgs, program: &Program, format: Format) {
     let moving = picture::GLOBALS.iter().filter(|global| global.moves);
     for global in moving.filter(|global| program.reads(global.name)) {
         let mut settings = args.globals_set.iter();
@@ -219,7 +282,8 @@ fn tell_of_replaced(args: &CompileArgs, program: &Program) {
             }
             false => "moves over the picture by these derivatives, from its upper left corner",
         };
-        report::message(&format!("`{name}` is what `-g` says, and {effect}"));
+        let text = format!("`{name}` is what `-g` says, and {effect}");
+        report::note(&text, format);
     }
 }
 

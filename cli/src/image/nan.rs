@@ -50,7 +50,7 @@ pub fn first(job: &Job<'_>, sources: &Sources, pixels: &[[f32; 4]]) -> Option<St
 }
 
 /// The place of a span, and its text if that is one line.
-fn place(sources: &Sources, span: Span) -> Option<String> {
+pub(super) fn place(sources: &Sources, span: Span) -> Option<String> {
     let file = sources.get(span.file)?;
     let at = file.place(span.start);
     let text = file.text().get(span.start as usize..span.end as usize)?;

@@ -1,8 +1,8 @@
 //! `--watch`: draws again whenever a file changes that the picture was made from. A picture that cannot be drawn leaves the last one as it is.
 
+use super::Out;
 use super::args::ImageArgs;
 use super::render;
-use super::save::FileKind;
 use crate::checker::Interrupt;
 use crate::files;
 use crate::input;
@@ -24,7 +24,7 @@ type Stamp = (SystemTime, u64);
 ///
 /// # Errors
 /// If the usage is at fault before anything was drawn, or what is printed cannot be written.
-pub fn watch(args: &ImageArgs, kind: FileKind, interrupt: &Interrupt) -> Outcome {
+pub fn watch(args: &ImageArgs, out: &Out<'_>, interrupt: &Interrupt) -> Outcome {
     if args.file.as_os_str() == "-" {
         return Err(Failure::usage("standard input cannot be watched"));
     }
@@ -38,8 +38,8 @@ pub fn watch(args: &ImageArgs, kind: FileKind, interrupt: &Interrupt) -> Outcome
         }
         seen.iter_mut().for_each(|(path, seen)| *seen = stamp(path));
         let mut read = Vec::new();
-        match render(args, kind, interrupt, &mut read) {
-            Ok(()) => report::message(&format!("wrote {}", args.out.display())),
+        match render(args, out, interrupt, &mut read) {
+            Ok(()) => report::message(&format!("wrote {}", out.path.display())),
             Err(Failure::Usage(why)) if !is_first => report::message(&why),
             Err(Failure::Reported) => {}
             Err(Failure::Misused) if !is_first => {}

@@ -1,5 +1,6 @@
 //! `adumbra image`: pictures against numbers worked out here, their textures, what is refused, and drawing again on save.
 
+mod at;
 mod errors;
 mod pixels;
 mod quads;

@@ -1,0 +1,362 @@
+//! What a point does, as it does it. All of it is bounded: passes of each loop, steps, and bytes.
+
+use super::super::textures::Textures;
+use crate::checker::Interrupt;
+use adumbra::{
+    Host, Program, SampleRequest, Sampled, Scalar,
+    derivatives::{Corner, Quad},
+    host::MessageId,
+    inspect::{Event, Observation, Observed},
+};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// Passes through each loop that are told of; the further ones are counted.
+pub const MAX_ITERATIONS: u64 = 100;
+/// Steps that are told of.
+pub const MAX_STEPS: usize = 10_000;
+/// Bytes of names, values and messages together.
+pub const MAX_BYTES: usize = 1 << 22;
+
+/// Something that a point did.
+#[derive(Debug)]
+pub struct Step {
+    pub what: What,
+    /// Calls that were open around it.
+    pub depth: usize,
+    /// Of a value that is told of, its ddx and its ddy, if they are known.
+    pub shadows: [Option<Vec<u32>>; 2],
+}
+
+/// What it did. Observations are numbered as messages are.
+#[derive(Debug)]
+pub enum What {
+    /// A call, a return, an assignment, or a choice.
+    Told(usize, Observed),
+    /// A pass through a loop begins, counted from 1.
+    Iteration(usize, u64),
+    /// A loop was left after so many passes; or, in the end, it was not.
+    Loop(usize, u64, bool),
+    /// A request, from a place that is known if it is in the text.
+    Sample(Option<usize>, Box<Sample>),
+    /// What `printf` says.
+    Message(String),
+}
+
+/// A texture request with its answer.
+#[derive(Debug)]
+pub struct Sample {
+    pub request: SampleRequest,
+    /// The level that the answer is from.
+    pub level: f32,
+    pub color: [f32; 4],
+}
+
+/// Which part of a value was no finite number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct First {
+    /// Of which observation.
+    pub observation: usize,
+    /// What the value was given to.
+    pub name: String,
+    /// `value`, `ddx` or `ddy`.
+    pub part: &'static str,
+}
+
+/// What is open around a step: a loop or a call, by its observation, and the pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Open {
+    observation: usize,
+    is_loop: bool,
+    iterations: u64,
+}
+
+/// One point's steps.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    pub steps: Vec<Step>,
+    /// Steps that found no room.
+    pub more: u64,
+    pub first_nan: Option<First>,
+    pub first_infinity: Option<First>,
+    open: Vec<Open>,
+    bytes: usize,
+    /// Where the next request is made.
+    sampling: Option<usize>,
+    /// The step of each observation by what was open around it: an observation is made once in each pass. Only for points of quads.
+    by_place: Option<HashMap<(Vec<Open>, usize), usize>>,
+}
+
+impl Recorder {
+    fn new(is_in_quad: bool) -> Recorder {
+        Recorder {
+            by_place: is_in_quad.then(HashMap::new),
+            ..Recorder::default()
+        }
+    }
+
+    /// Whether some value or derivative that was told of is NaN.
+    pub fn has_nan(&self) -> bool {
+        self.first_nan.is_some()
+    }
+
+    /// Keeps a step, if it is in one of the first passes and there is room.
+    fn add(&mut self, what: What, bytes: usize) {
+        if self
+            .open
+            .iter()
+            .any(|open| open.iterations > MAX_ITERATIONS)
+        {
+            return;
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.steps.len() == MAX_STEPS || self.bytes > MAX_BYTES {
+            self.more += 1;
+            return;
+        }
+        if let (Some(by_place), What::Told(observation, _)) = (&mut self.by_place, &what) {
+            by_place.insert((self.open.clone(), *observation), self.steps.len());
+        }
+        self.steps.push(Step {
+            what,
+            depth: self.open.iter().filter(|open| !open.is_loop).count(),
+            shadows: [None, None],
+        });
+    }
+
+    fn observe(&mut self, number: usize, observation: &Observation, args: &[u32]) {
+        let open = |is_loop| Open {
+            observation: number,
+            is_loop,
+            iterations: 0,
+        };
+        let told = |name: &str| {
+            let bytes = name.len() + 12 * args.len();
+            (What::Told(number, observation.read(args)), bytes)
+        };
+        match &observation.event {
+            Event::Call(name) => {
+                let (what, bytes) = told(name);
+                self.add(what, bytes);
+                self.open.push(open(false));
+            }
+            Event::Return(_) => {
+                self.note_nonfinite(number, observation, args);
+                // Loops that it leaves, so that it is told of wherever it is.
+                while self.open.last().is_some_and(|open| open.is_loop) {
+                    self.leave_loop();
+                }
+                let (what, bytes) = told("");
+                self.add(what, bytes);
+                // Its call, if it is not the shader's own.
+                self.open.pop();
+            }
+            Event::Assign { place, .. } => {
+                self.note_nonfinite(number, observation, args);
+                let bytes: usize = place.iter().map(String::len).sum();
+                let (what, more) = told("");
+                self.add(what, bytes + more);
+            }
+            Event::Choice(..) => {
+                let (what, bytes) = told("");
+                self.add(what, bytes);
+            }
+            Event::LoopBegins => self.open.push(open(true)),
+            Event::Iteration => {
+                let Some(innermost) = self.open.last_mut() else {
+                    return;
+                };
+                innermost.iterations += 1;
+                let pass = innermost.iterations;
+                self.add(What::Iteration(number, pass), 0);
+            }
+            Event::LoopEnds => self.leave_loop(),
+            Event::Sampling => self.sampling = Some(number),
+        }
+    }
+
+    fn leave_loop(&mut self) {
+        if let Some(left) = self.open.pop() {
+            self.add(What::Loop(left.observation, left.iterations, true), 0);
+        }
+    }
+
+    /// Keeps which value was the first that is NaN, and which was the first that is infinite.
+    fn note_nonfinite(&mut self, number: usize, observation: &Observation, args: &[u32]) {
+        let (name, shape) = match &observation.event {
+            Event::Assign { value, .. } => (None, value),
+            Event::Return(value) => (Some("return"), value),
+            _ => return,
+        };
+        let Some(shape) = shape else { return };
+        if self.first_nan.is_some() && self.first_infinity.is_some() {
+            return;
+        }
+        let observed = observation.read(args);
+        let [ddx, ddy] = &observed.shadows;
+        for (part, words) in [("value", &observed.value), ("ddx", ddx), ("ddy", ddy)] {
+            let mut words = words.iter();
+            shape.ty.for_each_scalar(&mut |scalar| {
+                let word = words.next().copied().unwrap_or_default();
+                let number_is = f32::from_bits(word);
+                if scalar != Scalar::F32 || number_is.is_finite() {
+                    return;
+                }
+                let first = match number_is.is_nan() {
+                    true => &mut self.first_nan,
+                    false => &mut self.first_infinity,
+                };
+                first.get_or_insert_with(|| First {
+                    observation: number,
+                    name: name.map_or_else(|| place(observation, &observed), str::to_owned),
+                    part,
+                });
+            });
+        }
+    }
+
+    /// The point is done, or was stopped: then loops are open.
+    fn finish(&mut self) {
+        while let Some(open) = self.open.pop() {
+            if open.is_loop {
+                self.add(What::Loop(open.observation, open.iterations, false), 0);
+            }
+        }
+    }
+}
+
+/// The text of the place that was assigned to, with its indices.
+pub fn place(observation: &Observation, observed: &Observed) -> String {
+    let Event::Assign { place, .. } = &observation.event else {
+        return String::new();
+    };
+    let mut indices = observed.indices.iter();
+    let mut text = String::new();
+    for (at, piece) in place.iter().enumerate() {
+        if at > 0 {
+            let index = indices.next().copied().unwrap_or_default();
+            text.push_str(&format!("[{index}]"));
+        }
+        text.push_str(piece);
+    }
+    text
+}
+
+/// Gives a point of a quad derivatives: differences between what its neighbours held at the same place, where both came by.
+pub fn join(rule: Quad, corner: Corner, recorders: &mut [Recorder]) {
+    let Some(by_place) = recorders[corner as usize].by_place.take() else {
+        return;
+    };
+    let mut found = Vec::new();
+    for (key, &at) in &by_place {
+        for direction in adumbra::derivatives::Direction::BOTH {
+            let (first, second) = rule.neighbours(corner, direction);
+            let value = |of: Corner| {
+                let recorder = &recorders[of as usize];
+                let step = match of == corner {
+                    true => Some(at),
+                    false => recorder.by_place.as_ref()?.get(key).copied(),
+                };
+                match &recorder.steps[step?].what {
+                    What::Told(_, observed) => Some(&observed.value),
+                    _ => None,
+                }
+            };
+            let (Some(first), Some(second)) = (value(first), value(second)) else {
+                continue;
+            };
+            let both = first.iter().zip(second);
+            let differences = both.map(|(&first, &second)| {
+                Quad::between(f32::from_bits(first), f32::from_bits(second)).to_bits()
+            });
+            found.push((at, direction, differences.collect()));
+        }
+    }
+    for (at, direction, words) in found {
+        recorders[corner as usize].steps[at].shadows[direction as usize] = Some(words);
+    }
+}
+
+/// The host of a point, or of the four of a quad: answers as the picture's does, and keeps what each of them says.
+pub struct Tracer<'a> {
+    observations: &'a [Option<Observation>],
+    program: &'a Program,
+    textures: &'a Textures,
+    interrupt: &'a Interrupt,
+    deadline: Option<Instant>,
+    points: Vec<Recorder>,
+    point: usize,
+}
+
+impl<'a> Tracer<'a> {
+    pub fn new(
+        observations: &'a [Option<Observation>],
+        program: &'a Program,
+        textures: &'a Textures,
+        interrupt: &'a Interrupt,
+        patience: Option<Duration>,
+    ) -> Tracer<'a> {
+        let is_in_quad = program.quad().is_some();
+        let points = (0..if is_in_quad { 4 } else { 1 }).map(|_| Recorder::new(is_in_quad));
+        Tracer {
+            observations,
+            program,
+            textures,
+            interrupt,
+            deadline: patience.map(|patience| Instant::now() + patience),
+            points: points.collect(),
+            point: 0,
+        }
+    }
+
+    /// What each point did.
+    pub fn finish(mut self) -> Vec<Recorder> {
+        for recorder in &mut self.points {
+            recorder.finish();
+            for step in &mut recorder.steps {
+                if let What::Told(_, observed) = &mut step.what {
+                    let known = std::mem::take(&mut observed.shadows);
+                    step.shadows = known.map(|words| Some(words).filter(|w| !w.is_empty()));
+                }
+            }
+        }
+        self.points
+    }
+}
+
+impl Host for Tracer<'_> {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        let color = self.textures.sample(request);
+        let recorder = &mut self.points[self.point];
+        let from = recorder.sampling.take();
+        let sample = Sample {
+            request: *request,
+            level: self.textures.level(request),
+            color,
+        };
+        recorder.add(What::Sample(from, Box::new(sample)), size_of::<Sample>());
+        Sampled::Ready(color)
+    }
+
+    fn at_point(&mut self, point: usize) {
+        self.point = point;
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        let number = message.index();
+        let recorder = &mut self.points[self.point];
+        match self.observations.get(number).and_then(Option::as_ref) {
+            Some(observation) => recorder.observe(number, observation, args),
+            None => {
+                let text = self.program.messages()[number].text(args);
+                let bytes = text.len();
+                recorder.add(What::Message(text), bytes);
+            }
+        }
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
+        is_late || self.interrupt.is_pressed()
+    }
+}
