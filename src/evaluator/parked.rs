@@ -25,8 +25,12 @@ pub struct ParkedPoint {
 pub(super) enum Waiting {
     Point(Box<Parked>),
     Reference(Box<Suspended>),
-    /// With the machines of its neighbours.
-    Quad(Box<QuadMachine>),
+    /// With the machines of its neighbours. Their lock lets threads share the parked point, and what carries it: errors, too.
+    Quad {
+        machine: Mutex<Box<QuadMachine>>,
+        request: SampleRequest,
+        memory: usize,
+    },
     /// All points of a quad of the batch engine.
     InBatch(Box<ParkedQuad>),
 }
@@ -42,7 +46,7 @@ impl Waiting {
         match self {
             Waiting::Point(parked) => parked.memory(),
             Waiting::Reference(suspended) => suspended.memory(),
-            Waiting::Quad(quad) => quad.memory(),
+            Waiting::Quad { memory, .. } => *memory,
             Waiting::InBatch(quad) => {
                 let points = quad.points.iter().map(|point| point.memory());
                 size_of::<ParkedQuad>() + points.sum::<usize>()
@@ -186,13 +190,19 @@ impl Home {
         &self,
         machine: &mut Box<QuadMachine>,
     ) -> Result<Waiting, TooManyParked> {
+        let request = *machine.request().expect("one of the quad waits");
         self.make_room(machine.memory())?;
         let fresh = QuadMachine::new(&self.instance, machine.rule, self.limits, self.engine);
         let quad = std::mem::replace(machine, Box::new(fresh));
         let mut lot = self.lot();
         lot.points += 1;
-        lot.bytes += quad.memory();
-        Ok(Waiting::Quad(quad))
+        let memory = quad.memory();
+        lot.bytes += memory;
+        Ok(Waiting::Quad {
+            machine: Mutex::new(quad),
+            request,
+            memory,
+        })
     }
 
     /// Makes sure that one more point of so many bytes may be parked: spare memory makes way.
@@ -275,7 +285,7 @@ impl ParkedPoint {
         let request = match &self.state {
             Some(Waiting::Point(parked)) => parked.request(),
             Some(Waiting::Reference(suspended)) => suspended.request(),
-            Some(Waiting::Quad(quad)) => quad.request(),
+            Some(Waiting::Quad { request, .. }) => Some(request),
             Some(Waiting::InBatch(quad)) => quad.points.iter().find_map(|p| p.request()),
             None => None,
         };
@@ -302,7 +312,9 @@ impl ParkedPoint {
                 self.home.keep_spare(memory);
             }
             (Machine::Batch(single), Some(Waiting::Point(memory))) => single.unpark(memory),
-            (Machine::Quad(machine), Some(Waiting::Quad(quad))) => *machine = quad,
+            (Machine::Quad(machine), Some(Waiting::Quad { machine: quad, .. })) => {
+                *machine = quad.into_inner().unwrap_or_else(PoisonError::into_inner);
+            }
             (Machine::Quad(machine), Some(Waiting::InBatch(quad))) => {
                 let memory = machine.unpark(*quad);
                 memory
@@ -336,7 +348,7 @@ impl Drop for ParkedPoint {
                 let memory = quad.points.into_iter();
                 memory.for_each(|memory| self.home.keep_spare(memory));
             }
-            Some(Waiting::Reference(_) | Waiting::Quad(_)) | None => {}
+            Some(Waiting::Reference(_) | Waiting::Quad { .. }) | None => {}
         }
     }
 }
@@ -348,3 +360,10 @@ impl fmt::Debug for ParkedPoint {
             .finish_non_exhaustive()
     }
 }
+
+/// Errors that carry points go through `?` in threads, as `Box<dyn Error + Send + Sync>`.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<ParkedPoint>();
+    is_shared::<WrongEvaluator>();
+};
