@@ -523,6 +523,49 @@ impl BatchEvaluator {
         ParkedPoint::of_batch(&self.home, &mut self.machine, point)
     }
 
+    /// Parks all points that wait here, each with its number in the last evaluation; of a quad one stands for all four.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, Evaluator, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, batch::{BatchEvaluator, BatchGlobals}};
+    /// /// A host whose textures are still on disk.
+    /// struct Disk;
+    /// impl Host for Disk {
+    ///     fn sample(&mut self, _: &SampleRequest) -> Sampled {
+    ///         Sampled::Pending
+    ///     }
+    /// }
+    ///
+    /// let text = "texture2d wood; shader s(out color c) { c = texture2d_sample<wood>(0.5, 0.5); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let material = Instance::new(&program);
+    /// let mut batch = BatchEvaluator::new(&material)?;
+    /// batch.evaluate(&BatchGlobals::new(program.globals()), 0, 10, &mut Disk);
+    /// let mut parked = Vec::new();
+    /// batch.park_all(&mut parked)?;
+    ///
+    /// // Some batches later, one by one.
+    /// let mut single = Evaluator::new(&material);
+    /// for (number, (point, waiting)) in parked.into_iter().enumerate() {
+    ///     assert_eq!(point, number);
+    ///     single.resume(waiting, [0.5, 0.25, 0.125, 1.0], &mut Disk)?;
+    ///     assert_eq!(single.get::<[f32; 3]>("c")?.value, [0.5, 0.25, 0.125]);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a limit on parked points is met; those that are not in `parked` then still wait here.
+    pub fn park_all(
+        &mut self,
+        parked: &mut Vec<(usize, ParkedPoint)>,
+    ) -> Result<(), TooManyParked> {
+        let first = |evaluator: &BatchEvaluator| evaluator.waiting().map(|(point, _)| point).next();
+        while let Some(point) = first(self) {
+            parked.push((point, self.park(point)?));
+        }
+        Ok(())
+    }
+
     /// Bytes that it takes, its own included, beside instance and program. It grows with the most faults, the largest closures and the most points
     /// that waited so far.
     pub fn memory(&self) -> usize {

@@ -3,6 +3,7 @@
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, Options, Outcome, Program,
     SampleRequest, Sampled, Scalar, Sources, Type,
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part},
     evaluator::{Engine, ParkedPoint, TooManyParked},
     group::Group,
 };
@@ -358,6 +359,48 @@ fn parked_points_are_bounded_by_their_number() {
         assert_eq!(evaluator.parked(), 3);
         assert_eq!(evaluator.request(), None);
     }
+}
+
+#[test]
+fn batch_parks_all_up_to_limit() {
+    let text =
+        "texture2d t; shader s(out float o) { o = texture2d_sample<t>(global_value<uvw>.x, 0).x; }";
+    let compiler = Compiler::new(GlobalsLayout::hit());
+    let program = compiler.compile(&Sources::new("s.adu", text)).unwrap();
+    let material = Instance::new(&program);
+    let limits = Limits {
+        parked: 5,
+        ..Limits::default()
+    };
+    let setup = BatchSetup {
+        limits,
+        ..BatchSetup::default()
+    };
+    let mut batch = BatchEvaluator::with(&material, &setup).unwrap();
+    let x: Vec<f32> = (0..8).map(|point| point as f32).collect();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("uvw", Part::Value, 0, &x, 1).unwrap();
+    batch.evaluate(&globals, 0, 8, &mut Late);
+    let mut parked = Vec::new();
+    let full = batch.park_all(&mut parked).unwrap_err();
+    assert_eq!((full, parked.len()), (TooManyParked::Points(5), 5));
+    assert_eq!(batch.waiting().count(), 3);
+
+    // Once some have gone on, there is place for the others; each knows its number.
+    let mut single = Evaluator::with(&material, Engine::Point, limits).unwrap();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        for (point, waiting) in parked.drain(..) {
+            let texel = [waiting.request().u; 4];
+            single.resume(waiting, texel, &mut Late).unwrap();
+            assert_eq!(single.get::<f32>("o").unwrap().value, x[point]);
+            seen.push(point);
+        }
+        batch.park_all(&mut parked).unwrap();
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!((batch.waiting().count(), parked.len()), (0, 0));
 }
 
 #[test]
