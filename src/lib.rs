@@ -60,6 +60,7 @@ mod differences;
 mod dual;
 pub mod evaluator;
 mod floats;
+mod folder;
 pub mod globals;
 pub mod group;
 pub mod host;

@@ -1,5 +1,6 @@
 //! The texts of one compilation, numbered by [`FileId`]: what spans point into.
 
+pub use crate::folder::Folder;
 pub use crate::includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
 pub use adumbra_frontend::limits::MAX_SOURCE;
 
