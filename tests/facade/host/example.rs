@@ -1,6 +1,6 @@
-//! The example of an embedder: it runs, shows what it is meant to show, and stays short.
+//! The examples for embedders: they run, show what they are meant to show, and stay short.
 
-use super::embed;
+use super::{embed, toy};
 use std::collections::BTreeSet;
 
 #[test]
@@ -20,4 +20,33 @@ fn the_example_blurs_tiles_towards_the_horizon() {
 fn the_example_is_read_in_five_minutes() {
     assert!(include_str!("../../../examples/embed.rs").lines().count() <= 100);
     embed::main().unwrap();
+}
+
+/// The toy renderer's picture with so many threads, as bits.
+fn toy_picture(threads: usize) -> Vec<[u32; 3]> {
+    let (pixels, shares) = toy::render(60, threads).unwrap();
+    assert_eq!((pixels.len(), shares.len()), (60 * 96, threads));
+    assert!(pixels.iter().all(|pixel| pixel.is_finite()));
+    let bits = pixels
+        .iter()
+        .map(|pixel| pixel.to_array().map(f32::to_bits));
+    bits.collect()
+}
+
+#[test]
+fn toy_picture_is_one_for_all_threads() {
+    let picture = toy_picture(1);
+    assert!(toy_picture(2) == picture && toy_picture(3) == picture);
+    // Something of everything is there: the sky above, and surfaces of many shades below it.
+    let (sky, ground) = (picture[0], &picture[picture.len() / 2..]);
+    assert!(picture.iter().filter(|pixel| **pixel == sky).count() > 60 * 96 / 10);
+    assert!(ground.iter().all(|pixel| *pixel != sky));
+    assert!(ground.iter().collect::<BTreeSet<_>>().len() > 1000);
+}
+
+#[test]
+fn toy_fits_in_150_lines() {
+    let text = include_str!("../../../examples/toy.rs");
+    assert!(text.lines().count() <= 150);
+    assert!(text.lines().all(|line| line.chars().count() <= 100));
 }

@@ -1,4 +1,4 @@
-//! The host's side: structs as globals, slots, and the example of an embedder.
+//! The host's side: structs as globals, slots, and the examples for embedders.
 
 #[path = "../../../examples/embed.rs"]
 mod embed;
@@ -8,3 +8,6 @@ mod globals;
 mod metadata;
 mod slots;
 mod structs;
+#[allow(dead_code, reason = "its `main` writes a file into the current folder")]
+#[path = "../../../examples/toy.rs"]
+mod toy;
