@@ -5,6 +5,10 @@
     reason = "other blocks name the files that they stand for"
 )]
 
+#[doc = include_str!("../docs/batches.md")]
+struct Batches;
+#[doc = include_str!("../docs/closures.md")]
+struct Closures;
 #[doc = include_str!("../docs/embedding.md")]
 struct Embedding;
 #[doc = include_str!("../docs/errors/E0110.md")]
@@ -49,3 +53,7 @@ struct ErrorsE0815;
 struct ErrorsE0816;
 #[doc = include_str!("../docs/groups.md")]
 struct Groups;
+#[doc = include_str!("../docs/loaders.md")]
+struct Loaders;
+#[doc = include_str!("../docs/suspension.md")]
+struct Suspension;

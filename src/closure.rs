@@ -100,7 +100,7 @@ impl<'a> ClosureLeaf<'a> {
     }
 
     /// An argument by its position, as a Rust value; `None` if there are not so many, or it is of another type. Of leaves that a
-    /// [`ClosureReader`](crate::closure::ClosureReader) gives, arguments are read by name.
+    /// [`ClosureReader`] gives, arguments are read by name.
     pub fn get<T: HostValue>(&self, position: usize) -> Option<T> {
         self.args().nth(position)?.get()
     }

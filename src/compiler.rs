@@ -56,6 +56,26 @@ pub struct Compiler {
 }
 
 /// What a compilation is asked for.
+///
+/// ```
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
+/// let options = Options {
+///     shader: Some("square".to_owned()),
+///     output_derivatives: true,
+///     ..Options::default()
+/// };
+/// let text = "shader square(out float o) { float x = global_value<x>; o = x * x; }
+///             shader half(out float o) { o = 0.5 * global_value<x>; }";
+/// let compiler = Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT)?).with_options(options);
+/// let program = compiler.compile(&Sources::new("s.adu", text))?;
+/// let mut globals = Globals::new(program.globals());
+/// globals.set("x", 3.0_f32, 1.0, 0.0)?;
+/// let mut evaluator = Evaluator::new(&Instance::new(&program));
+/// evaluator.evaluate(&globals, &mut NoTextures);
+/// let o = evaluator.get::<f32>("o")?;
+/// assert_eq!((o.value, o.ddx), (9.0, 6.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Which shader, if the text has several.

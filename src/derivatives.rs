@@ -1,6 +1,24 @@
 //! Where derivatives come from: dual numbers or neighbouring points, and finite differences to hold them against.
 
 pub use crate::differences::{Difference, STEP, central_differences};
-pub use adumbra_ir::passes::{AtDivergence, Derivatives};
+pub use adumbra_ir::passes::AtDivergence;
 pub use adumbra_ir::quad::{Corner, Quad};
 pub use adumbra_ir::{Direction, Lanes};
+
+/// Where a program's derivatives come from, as a compiler is told.
+///
+/// ```
+/// use adumbra::{Compiler, Derivatives, GlobalsLayout, Options, Sources, derivatives::Quad};
+/// let sources = Sources::new("s.adu", "shader s(out float o) { o = ddx(global_value<uvw>.x); }");
+/// for (derivatives, quad) in [
+///     (Derivatives::Dual, None),
+///     (Derivatives::Quad(Quad::Coarse), Some(Quad::Coarse)),
+///     (Derivatives::Off, None),
+/// ] {
+///     let options = Options { derivatives, ..Options::default() };
+///     let program = Compiler::new(GlobalsLayout::hit()).with_options(options).compile(&sources)?;
+///     assert_eq!(program.quad(), quad);
+/// }
+/// # Ok::<(), adumbra::Findings>(())
+/// ```
+pub use adumbra_ir::passes::Derivatives;

@@ -2,4 +2,17 @@
 
 pub use crate::compiler::Findings;
 pub use crate::evaluator::fault_finding;
-pub use adumbra_ir::{Code, Diagnostic, FileId, Label, Severity, Span};
+pub use adumbra_ir::{Code, FileId, Label, Severity, Span};
+
+/// An error or a warning, for editors and other tools that show it in a way of their own.
+///
+/// ```
+/// use adumbra::{Compiler, GlobalsLayout, Sources};
+/// let sources = Sources::new("s.adu", "shader s(out float o) {\n    o = sine(1);\n}");
+/// let error = Compiler::new(GlobalsLayout::new()).compile(&sources).unwrap_err();
+/// let diagnostic = &error.diagnostics[0];
+/// let place = error.sources.get(diagnostic.span.file).unwrap().place(diagnostic.span.start);
+/// assert_eq!((place.line, place.column), (2, 9));
+/// assert_eq!(diagnostic.code.to_string(), "E0202");
+/// ```
+pub use adumbra_ir::Diagnostic;

@@ -46,9 +46,9 @@ pub enum Engine {
     /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::batch::BatchEvaluator) gives it. The single points of an
     /// [`Evaluator`] run alone, as by `Point`.
     Batch,
-    /// Machine code, in batches by [`Tier::Native`](crate::batch::Tier::Native): it computes what lies between calls, arrays and what the host is asked.
+    /// Machine code, in batches by [`Tier::Native`]: it computes what lies between calls, arrays and what the host is asked.
     Native,
-    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`](crate::batch::Tier::Auto) for batches.
+    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for batches.
     Auto,
 }
 

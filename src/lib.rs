@@ -80,7 +80,22 @@ pub mod value;
 
 pub use adumbra_derive::ShaderGlobals;
 #[doc(inline)]
-pub use adumbra_ir::{Scalar, Type};
+pub use adumbra_ir::Scalar;
+/// Types as layouts, registries and programs name them. Rust types that stand for them are [`HostValue`](value::HostValue)s.
+///
+/// ```
+/// use adumbra::{GlobalsLayout, Scalar, Type};
+/// let layout = GlobalsLayout::new()
+///     .with("time", Type::FLOAT)?
+///     .with("bounce", Type::Scalar(Scalar::I32))?
+///     .with("uv", Type::Vector(2))?
+///     .with("to_world", Type::Matrix(4))?;
+/// let types: Vec<String> = layout.members().iter().map(|member| member.ty().to_string()).collect();
+/// assert_eq!(types, ["float", "int", "float2", "float4x4"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(inline)]
+pub use adumbra_ir::Type;
 #[doc(inline)]
 pub use adumbra_vm::Outcome;
 pub use compiler::{Compiler, Findings, Options};

@@ -33,10 +33,10 @@ pub(crate) mod globals;
 pub struct BatchSetup {
     /// What bounds each point.
     pub limits: Limits,
-    /// Points of a chunk, 1 to [`MAX_WIDTH`](adumbra_vm::batch::MAX_WIDTH); if nothing, what suits the program. A program with very large arrays
+    /// Points of a chunk, 1 to [`MAX_WIDTH`]; if nothing, what suits the program. A program with very large arrays
     /// has fewer; where points stand in quads, the quads are whole.
     pub width: Option<usize>,
-    /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`](crate::batch::SIMD_VARIABLE), else the best.
+    /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`], else the best.
     pub simd: Option<Level>,
     /// Globals whose values are the same for all points of a chunk, whatever they are: what is computed from them alone is computed once for
     /// each chunk. Of those given from planes, the first point's value counts.
@@ -50,7 +50,7 @@ pub struct BatchSetup {
 /// One thread's means to evaluate an instance at many points at once: a *chunk* of hundreds of points runs through the program together. Every
 /// point shows, to the bit, what it shows in an [`Evaluator`](crate::Evaluator). It owns the memory that this takes; evaluating allocates none, but
 /// where points have faults, make closures or wait for textures as never before. With [`Tier::Auto`] a second machine is made by the thread that compiles,
-/// and has such points as never before once more; with [`CompileWhen::AtOnce`](crate::batch::CompileWhen::AtOnce) it is made by one of the evaluations.
+/// and has such points as never before once more; with [`CompileWhen::AtOnce`] it is made by one of the evaluations.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
@@ -210,7 +210,7 @@ impl BatchEvaluator {
         }
     }
 
-    /// Waits for the machine code that it has asked for by [`CompileWhen::Background`](crate::batch::CompileWhen::Background), if it has asked for any and it is not there
+    /// Waits for the machine code that it has asked for by [`CompileWhen::Background`], if it has asked for any and it is not there
     /// yet: for those who measure. The next evaluation may use it.
     pub fn wait_for_code(&self) {
         if let Some(climb) = &self.climb {

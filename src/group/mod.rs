@@ -1,8 +1,9 @@
 //! Shader groups: shaders wired output to input, compiled as one.
 //!
-//! A [`Group`] is a description, nothing more; whatever is wrong with it is found, all at once, when it is compiled. [`port`] says what may be
-//! wired to what, [`plan`] resolves names and finds the order, [`compile`] joins frontend, linker and passes. [`file`] reads descriptions
-//! from JSON.
+//! A [`Group`] is a description, nothing more; whatever is wrong with it is found, all at once, when it is compiled.
+
+// `port` says what may be wired to what, `plan` resolves names and finds the order, `compile` joins frontend, linker and passes. `file` reads
+// descriptions from JSON.
 
 mod compile;
 mod file;
