@@ -21,7 +21,7 @@ struct Hit {
 const SUN: Vec3 = Vec3::new(-0.48, 0.64, -0.6);
 /// Centres, seen from the eye, and radii. The floor is the first.
 const SPHERES: [(Vec3, f32); 3] = [
-    (Vec3::new(0.0, -201.6, 5.0), 200.0),
+    (Vec3::new(0.0, -501.6, 5.0), 500.0),
     (Vec3::new(-0.9, -0.6, 5.5), 1.0),
     (Vec3::new(0.9, -1.0, 4.5), 0.6),
 ];

@@ -38,10 +38,10 @@ fn toy_picture_is_one_for_all_threads() {
     let picture = toy_picture(1);
     assert!(toy_picture(2) == picture && toy_picture(3) == picture);
     // Something of everything is there: the sky above, and surfaces of many shades below it.
-    let (sky, ground) = (picture[0], &picture[picture.len() / 2..]);
+    let (sky, ground) = (picture[0], &picture[picture.len() * 3 / 4..]);
     assert!(picture.iter().filter(|pixel| **pixel == sky).count() > 60 * 96 / 10);
     assert!(ground.iter().all(|pixel| *pixel != sky));
-    assert!(ground.iter().collect::<BTreeSet<_>>().len() > 1000);
+    assert!(ground.iter().collect::<BTreeSet<_>>().len() > 500);
 }
 
 #[test]
