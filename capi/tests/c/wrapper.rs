@@ -72,13 +72,16 @@ fn undocumented(text: &str) -> Vec<(usize, &str)> {
             "private:" => is_public = false,
             "{" => is_body = true,
             "}" => is_body = false,
-            _ if line.starts_with("class ") || line.starts_with("template <class F> class ") => {
+            _ if line.starts_with("class ")
+                || (line.starts_with("template ") && line.contains("> class ")) =>
+            {
                 is_public = false;
             }
             _ if line.starts_with("struct ") || line.contains("> struct ") => is_public = true,
             _ => {}
         }
-        let begins = before.ends_with([';', '{', '}', ':']) || before.contains(" // namespace");
+        let begins = !before.starts_with("///")
+            && (before.ends_with([';', '{', '}', ':']) || before.contains(" // namespace"));
         let is_shown = !is_detail && (indent == 0 || indent == 4 && is_public && !is_body);
         // Specialisations, deduction guides, destructors and the like say nothing of their own.
         let says_nothing = [
