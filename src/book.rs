@@ -21,8 +21,8 @@ struct ErrorsE0541;
 struct ErrorsE0543;
 #[doc = include_str!("../docs/errors/E0601.md")]
 struct ErrorsE0601;
-#[doc = include_str!("../docs/errors/E0551.md")]
-struct ErrorsE0551;
+#[doc = include_str!("../docs/errors/E0544.md")]
+struct ErrorsE0544;
 #[doc = include_str!("../docs/errors/E0603.md")]
 struct ErrorsE0603;
 #[doc = include_str!("../docs/errors/E0606.md")]

@@ -12,7 +12,7 @@ pub use adumbra_ir::{Direction, Lanes};
 /// let sources = Sources::new("s.adu", "shader s(out float o) { o = ddx(global_value<uvw>.x); }");
 /// for (derivatives, quad) in [
 ///     (Derivatives::Dual, None),
-///     (Derivatives::Quad(Quad::Coarse), Some(Quad::Coarse)),
+///     (Derivatives::Quad(Quad::Fine), Some(Quad::Fine)),
 ///     (Derivatives::Off, None),
 /// ] {
 ///     let options = Options { derivatives, ..Options::default() };

@@ -124,7 +124,7 @@ codes! {
     UnitSource = 540 Error "a unit whose text cannot be read";
     UnknownClosure = 541 Error "a closure that the host does not know";
     GroupTooLarge = 543 Error "a group with too much in it";
-    HostStruct = 551 Error "a struct of the host that is not the globals";
+    HostStruct = 544 Error "a struct of the host that is not the globals";
     SourceTooLong = 601 Error "a source text that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";

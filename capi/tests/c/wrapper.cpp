@@ -200,7 +200,7 @@ void structs_that_do_not_fit()
     Instance material(program);
     Evaluator evaluator(material);
     auto refused = thrown<Refused>([&] { evaluator.evaluate(Misspelt{}); });
-    HOLDS(refused.status() == ADUMBRA_STATUS_WRONG_GLOBALS && refused.diagnostics()[0].code == "E0551");
+    HOLDS(refused.status() == ADUMBRA_STATUS_WRONG_GLOBALS && refused.diagnostics()[0].code == "E0544");
     std::string_view what = refused.what();
     HOLDS(what.find("there is no global `nomral`") != what.npos && what.find("did you mean `normal`?") != what.npos);
     BatchGlobals globals(program);

@@ -54,7 +54,8 @@ pub fn save(
     draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let folder = path.parent().unwrap_or(Path::new(""));
     let draft = draft.tempfile_in(folder);
-    let draft = draft.map_err(|error| failed(without_path(error).into()))?;
+    // The kind alone: nobody asked for a file of the draft's name.
+    let draft = draft.map_err(|error| failed(io::Error::from(error.kind()).into()))?;
     let mut file = BufWriter::new(draft.as_file());
     write(&mut file).map_err(failed)?;
     file.flush().map_err(|error| failed(error.into()))?;
@@ -62,14 +63,6 @@ pub fn save(
     let moved = draft.persist(path);
     moved.map_err(|error| failed(error.error.into()))?;
     Ok(())
-}
-
-/// The error of the system alone: nobody asked for a file of the draft's name.
-fn without_path(error: io::Error) -> io::Error {
-    let cause = error.get_ref().and_then(|error| error.source());
-    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
-    let number = cause.and_then(io::Error::raw_os_error);
-    number.map_or(error, io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]

@@ -170,10 +170,11 @@ impl<'a> Body<'_, '_, 'a> {
         let args: Vec<ValueId> = args.into_iter().collect();
         let messages = &mut self.shared.module.messages;
         let id = MessageId(messages.len() as u32);
-        let types = args.iter().map(|&arg| Type::Scalar(self.builder.ty(arg)));
+        let types = args.iter().map(|&arg| self.builder.ty(arg));
+        let conversion = |ty| if ty == Scalar::F32 { "%g " } else { "%d " };
         messages.push(Message {
-            format: String::new(),
-            params: types.collect(),
+            format: types.clone().map(conversion).collect(),
+            params: types.map(Type::Scalar).collect(),
         });
         let watch = self.shared.watch.as_mut().expect("somebody observes");
         watch.observations.resize(id.index(), None);

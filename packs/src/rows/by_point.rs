@@ -101,25 +101,20 @@ unsafe fn each_point(
         *place = next(Direction::BOTH.map(|d| pattern.operand(i).has(d)));
     }
     let mut words = [[0; 3]; MAX_OPERANDS];
-    for point in points(packs, active) {
-        for (words, place) in words.iter_mut().zip(&places[..operands]) {
-            // SAFETY: the planes have the points of the packs.
-            *words = place.map(|place| place.map_or(0, |place| unsafe { *place.point(point) }));
-        }
-        for (place, word) in result.iter().zip(compute(&words, pattern)) {
-            if let Some(place) = place {
-                // SAFETY: as for the operands, which were read before.
-                unsafe { *place.point(point) = word };
+    for (&pack, &active) in packs.iter().zip(active) {
+        for lane in (0..lanes_of(Level::Baseline)).filter(|lane| active >> lane & 1 == 1) {
+            // SAFETY: planes have the packs, and cells have one, which all of them are; the caller asks no less.
+            let word = |place: Ref| unsafe { place.pack(pack).add(lane) };
+            for (words, place) in words.iter_mut().zip(&places[..operands]) {
+                // SAFETY: as above.
+                *words = place.map(|place| place.map_or(0, |place| unsafe { *word(place) }));
+            }
+            for (place, found) in result.iter().zip(compute(&words, pattern)) {
+                if let Some(place) = place {
+                    // SAFETY: as above; the operands of the point were read before.
+                    unsafe { *word(*place) = found };
+                }
             }
         }
     }
-}
-
-/// The active points of packs, counted from the first point of the chunk.
-fn points(packs: &[u32], active: &[u32]) -> impl Iterator<Item = usize> {
-    packs.iter().zip(active).flat_map(|(&pack, &active)| {
-        let first = pack as usize / size_of::<u32>();
-        let lanes = 0..lanes_of(Level::Baseline);
-        lanes.filter_map(move |lane| (active >> lane & 1 == 1).then_some(first + lane))
-    })
 }

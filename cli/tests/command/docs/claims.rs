@@ -34,6 +34,7 @@ fn asked(page: &str) -> Vec<Asked> {
                 "--lib" => target = room.join("src"),
                 "--test" => target = suite(&room, words.next().expect("a name")),
                 "--bin" => (target, _) = (Path::new("cli/src").into(), words.next()),
+                "--features" => drop(words.next()),
                 option if option.starts_with('-') => {}
                 filter => all.push(Asked {
                     target: target.clone(),
