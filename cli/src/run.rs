@@ -98,6 +98,19 @@ fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> Outcome {
 
 /// The program with its inputs set by `--arg`, and folded in if it was compiled just now.
 pub fn instance(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Instance> {
+    let instance = unfolded(arguments, program)?;
+    if program.module().is_none() {
+        return Ok(instance);
+    }
+    let names: Vec<&str> = arguments
+        .iter()
+        .map(|argument| argument.name.as_str())
+        .collect();
+    instance.fold_inputs(&names).map_err(Failure::usage)
+}
+
+/// The program with its inputs set by `--arg`.
+pub fn unfolded(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Instance> {
     let mut instance = Instance::new(program);
     for (index, argument) in arguments.iter().enumerate() {
         let name = &argument.name;
@@ -122,14 +135,7 @@ pub fn instance(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Insta
             .set_view(name, View::new(&input.ty, &words))
             .map_err(Failure::usage)?;
     }
-    if program.module().is_none() {
-        return Ok(instance);
-    }
-    let names: Vec<&str> = arguments
-        .iter()
-        .map(|argument| argument.name.as_str())
-        .collect();
-    instance.fold_inputs(&names).map_err(Failure::usage)
+    Ok(instance)
 }
 
 /// The outputs and the texture requests for people.

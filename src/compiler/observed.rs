@@ -40,7 +40,8 @@ impl Compiler {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// With derivatives from quads, or without any, values alone are told.
+    /// With derivatives from quads, or without any, values alone are told. Set the inputs of such a program; folding them in
+    /// ([`Instance::fold`](crate::Instance::fold)) numbers its messages anew.
     ///
     /// # Errors
     /// As [`compile`](Compiler::compile).

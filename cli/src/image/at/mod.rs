@@ -15,7 +15,7 @@ use super::{Scene, grid, nan, tell_of_replaced};
 use crate::checker::Interrupt;
 use crate::outcome::{Failure, Outcome};
 use crate::report::{self, Format, reported};
-use crate::run::instance;
+use crate::run::unfolded;
 use adumbra::{
     Compiler, Evaluator, Globals, Options, Program, Sources,
     derivatives::{AtDivergence, Corner},
@@ -86,7 +86,8 @@ pub fn follow(args: &ImageArgs, At(at): At, interrupt: &Interrupt) -> Outcome<bo
         }
     })?;
     let grid = scene.grid.of_program(&program)?;
-    let instance = instance(&args.arguments, &program)?;
+    // Folding would number messages anew, and changes no result.
+    let instance = unfolded(&args.arguments, &program)?;
     let textures = Textures::load(&program, &args.textures)?;
     let mut evaluator = setup.evaluator(&instance)?;
     if args.out.is_none() {
