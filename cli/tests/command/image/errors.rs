@@ -1,12 +1,16 @@
 //! What is refused, and that nothing is left behind.
 
 use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FINE: &str = "texture2d wood; shader s(float gain = 1, out float o, out closure surface) { o = gain * texture2d_sample<wood>(global_value<uv>).x; surface = o * make_closure<glow>(); }";
 
 /// What is said when a shader cannot be drawn; nothing is written.
 fn refused(text: &str, args: &str, code: i32) -> String {
-    let (ran, file) = draw("refused.png", text, args);
+    // A name for each, since tests run side by side.
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let (ran, file) = draw(&format!("refused_{number}.png"), text, args);
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
         (code, ""),
