@@ -66,6 +66,16 @@ impl Level {
     }
 }
 
+/// Points in a pack of a level. The types of the packs are held to it where they are compiled.
+pub const fn lanes_of(level: Level) -> usize {
+    match level {
+        Level::Baseline if cfg!(target_arch = "aarch64") => 16,
+        Level::Baseline => 4,
+        Level::Avx2 => 16,
+        Level::Avx512 => 32,
+    }
+}
+
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

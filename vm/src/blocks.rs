@@ -7,13 +7,16 @@ use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot};
 use adumbra_ir::types::{Direction, Lanes};
 use std::ops::Range;
 
+#[cfg(feature = "batch")]
+mod waits;
+
+#[cfg(feature = "batch")]
+pub(crate) use waits::{LATER, WaitBlocks};
+
 /// Words of memory that finding out what is read later may take; beyond, everything counts as read.
 pub(crate) const MAX_LIVENESS: usize = 1 << 20;
 
-/// A word that is read behind its block.
-pub(crate) const LATER: u32 = u32::MAX;
-
-/// A program's blocks, and where its words are last read.
+/// A program's blocks, and which words are read behind each.
 pub(crate) struct Blocks<'p> {
     program: &'p Bytecode,
     /// Per instruction, whether whoever comes there looks at all registers; none if nobody does.
@@ -22,17 +25,12 @@ pub(crate) struct Blocks<'p> {
     starts: Vec<u32>,
     /// The function of each block.
     functions: Vec<usize>,
-    /// Where control can come from elsewhere than the instruction before.
-    pub(crate) targets: Vec<bool>,
     /// Slots within arrays, whose words always stay in their planes.
     pub(crate) in_array: Vec<bool>,
     /// Words, a bit each, that are read from the beginning of each block on; none if that was too much to find out.
     live_in: Option<Vec<u64>>,
     /// Words, a bit each, that are read behind each block; none if that was too much to find out.
     live_out: Option<Vec<u64>>,
-    /// Words, a bit each, that those who wait while a block runs may read later; all words if that was too much to find out, or nobody asked.
-    kept: Option<Vec<u64>>,
-    last_read: Vec<(u32, u32)>,
 }
 
 impl<'p> Blocks<'p> {
@@ -41,7 +39,7 @@ impl<'p> Blocks<'p> {
         for array in &program.arrays {
             in_array[array.base as usize..][..array.slots() as usize].fill(true);
         }
-        let (starts, targets) = starts(program, leaves);
+        let starts = starts(program, leaves);
         let mut blocks = Blocks {
             program,
             leaves,
@@ -49,12 +47,9 @@ impl<'p> Blocks<'p> {
                 .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
                 .collect(),
             starts,
-            targets,
             in_array,
             live_in: None,
             live_out: None,
-            kept: None,
-            last_read: vec![(u32::MAX, 0); program.slots as usize],
         };
         blocks.find_live();
         blocks
@@ -169,115 +164,11 @@ impl<'p> Blocks<'p> {
         self.live_out = Some(live_out);
     }
 
-    /// Finds for each block what those may read who wait while it runs. Whoever runs is at the least position, so others wait at later blocks of the
-    /// function, or behind a call of it in those that called. Outputs are read once more when all is done, and arrays as a whole.
-    pub(crate) fn find_kept(&mut self) {
-        let Some(live_in) = &self.live_in else { return };
-        let (words, program) = (self.words(), self.program);
-        let functions = &self.functions;
-        let of = |part: usize| part * words..(part + 1) * words;
-        let mut kept = vec![0_u64; live_in.len()];
-        let mut behind = vec![0_u64; words];
-        for block in (0..self.count()).rev() {
-            if functions.get(block + 1) != Some(&functions[block]) {
-                behind.fill(0);
-            }
-            kept[of(block)].copy_from_slice(&behind);
-            unite(&mut behind, &live_in[of(block)]);
-        }
-        let mut waiting = vec![0_u64; program.functions.len() * words];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in 0..self.count() {
-                let last = &program.code[self.range(block).end as usize - 1];
-                if last.opcode == Opcode::Call {
-                    behind.copy_from_slice(&kept[of(block)]);
-                    unite(&mut behind, &waiting[of(functions[block])]);
-                    changed |= unite(&mut waiting[of(last.words[0] as usize)], &behind);
-                }
-            }
-        }
-        behind.fill(0);
-        let arrays = (0..self.in_array.len()).filter(|&slot| self.in_array[slot]);
-        (self.outputs().chain(arrays)).for_each(|slot| add(&mut behind, slot));
-        for (block, &function) in functions.iter().enumerate() {
-            let own = &mut kept[of(block)];
-            unite(own, &waiting[of(function)]);
-            unite(own, &behind);
-        }
-        self.kept = Some(kept);
-    }
-
-    /// Words, a bit each, that those keep who wait while a block runs; nothing if all.
-    pub(crate) fn kept(&self, block: usize) -> Option<&[u64]> {
-        let words = self.words();
-        let kept = self.kept.as_ref()?;
-        Some(&kept[block * words..][..words])
-    }
-
     /// Words, a bit each, that are read behind a block; nothing if all may be.
     pub(crate) fn live_out(&self, block: usize) -> Option<&[u64]> {
         let words = self.words();
         let live = self.live_out.as_ref()?;
         Some(&live[block * words..][..words])
-    }
-
-    /// Where the words that each instruction of a block writes are last read before they are written again.
-    pub(crate) fn deaths(&mut self, block: usize) -> Deaths {
-        let Blocks {
-            program,
-            live_out,
-            last_read,
-            ..
-        } = self;
-        let words = (program.slots as usize).div_ceil(64);
-        let live_out = live_out.as_ref().map(|all| &all[block * words..][..words]);
-        let behind = |slot: u32| match live_out {
-            Some(live) if live[slot as usize / 64] >> (slot % 64) & 1 == 0 => 0,
-            _ => LATER,
-        };
-        let range = self.starts[block]..self.starts[block + 1];
-        let mut deaths = Deaths {
-            all: Vec::with_capacity(range.len()),
-            ends: Vec::with_capacity(range.len()),
-        };
-        for position in range.rev() {
-            let code = &program.code[position as usize];
-            each_written(program, code, |slot| {
-                let (of, at) = last_read[slot as usize];
-                let death = if of == block as u32 { at } else { behind(slot) };
-                deaths.all.push(death);
-                last_read[slot as usize] = (block as u32, 0);
-            });
-            each_read(program, code, |slot| {
-                let last = &mut last_read[slot as usize];
-                if last.0 != block as u32 {
-                    *last = (block as u32, behind(slot));
-                }
-                last.1 = last.1.max(position);
-            });
-            deaths.ends.push(deaths.all.len() as u32);
-        }
-        deaths
-    }
-}
-
-/// Where words are last read that the instructions of a block write: positions, 0 for never, [`LATER`] for behind the block; in the order in which
-/// [`each_written`] gives them, those of the last instruction first.
-pub(crate) struct Deaths {
-    all: Vec<u32>,
-    /// Where those of each instruction end, that of the last one first.
-    ends: Vec<u32>,
-}
-
-impl Deaths {
-    /// Those of each instruction, from the first one on.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.ends.len()).rev().map(|index| {
-            let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-            &self.all[start as usize..self.ends[index] as usize]
-        })
     }
 }
 
@@ -296,12 +187,27 @@ fn unite(to: &mut [u64], from: &[u64]) -> bool {
     changed
 }
 
-/// Where blocks begin, the program's end included; and where control comes from elsewhere.
-fn starts(program: &Bytecode, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
-    let end = program.code.len();
-    let mut is_start = vec![false; end + 1];
-    let mut targets = vec![false; end + 1];
-    is_start[end] = true;
+/// Which instructions are jumped to.
+pub(crate) fn targets(program: &Bytecode) -> Vec<bool> {
+    let mut targets = vec![false; program.code.len()];
+    for instruction in &program.code {
+        for (word, role) in instruction
+            .words
+            .into_iter()
+            .zip(instruction.opcode.roles())
+        {
+            if role == Role::Target {
+                targets[word as usize] = true;
+            }
+        }
+    }
+    targets
+}
+
+/// Where blocks begin, the program's end included.
+fn starts(program: &Bytecode, leaves: &[bool]) -> Vec<u32> {
+    let mut is_start = targets(program);
+    is_start.push(true);
     for function in &program.functions {
         is_start[function.start as usize] = true;
     }
@@ -313,15 +219,9 @@ fn starts(program: &Bytecode, leaves: &[bool]) -> (Vec<u32>, Vec<bool>) {
         if is_left {
             is_start[position] = true;
         }
-        for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
-            if role == Role::Target {
-                is_start[word as usize] = true;
-                targets[word as usize] = true;
-            }
-        }
     }
     let starts = (0..).zip(&is_start).filter(|&(_, &is)| is);
-    (starts.map(|(position, _)| position).collect(), targets)
+    starts.map(|(position, _)| position).collect()
 }
 
 /// Whether control may go elsewhere than to the next instruction.

@@ -1,5 +1,6 @@
 //! The virtual machine: IR with lanes → bytecode for a register machine, and the engines that run it.
 
+#[cfg(feature = "batch")]
 pub mod batch;
 mod blocks;
 pub mod bytecode;
@@ -10,6 +11,7 @@ pub mod point;
 pub mod words;
 
 pub use adumbra_packs::Level;
+#[cfg(feature = "batch")]
 pub use batch::{BatchMachine, BatchOptions, Source, units};
 pub use bytecode::Bytecode;
 pub use lower::lower;

@@ -3,10 +3,9 @@
 //! They are the baseline's where processors usually have more. There it has to run anywhere, not to be fast, and packs of four took a fifth of the time that compiling
 //! all routines does.
 
-use crate::level::Level;
+use crate::level::{Level, lanes_of};
 use crate::pattern::Pattern;
 use crate::places::Ref;
-use crate::rows::lanes_of;
 use adumbra_ops::point::{MAX_OPERANDS, operand_float};
 use adumbra_ops::row::{Row, WordRow, tangent};
 use adumbra_ops::types::Direction;

@@ -4,7 +4,7 @@
 //! operands known to the compiler; they go over runs of neighbouring packs and may write whole packs. The *general* one of each row takes any shape
 //! as it runs, and leaves the points alone that are not active. A *test* tells for which points a condition holds.
 
-use crate::level::Level;
+use crate::level::{Level, lanes_of};
 use crate::pack::{self, Flags, Pack, PackWord};
 use crate::pattern::Pattern;
 use crate::places::{Ref, Run};
@@ -190,16 +190,15 @@ pub use find::{
 pub use fused::{Fusion, Made, Piece, find_fusion};
 use part::{Arg, Float, Part, Whole};
 
-/// Points in a pack of a level.
-pub fn lanes_of(level: Level) -> usize {
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => pack::avx512::Words::LANES,
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => pack::avx2::Words::LANES,
-        _ => pack::portable::Words::LANES,
+/// Callers lay memory out by what levels say of their packs.
+const _: () = {
+    #[cfg(target_arch = "x86_64")]
+    {
+        assert!(lanes_of(Level::Avx512) == pack::avx512::Words::LANES);
+        assert!(lanes_of(Level::Avx2) == pack::avx2::Words::LANES);
     }
-}
+    assert!(lanes_of(Level::Baseline) == pack::portable::Words::LANES);
+};
 
 /// The float that a row sees for the words of an operand.
 #[inline(always)]

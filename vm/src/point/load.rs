@@ -3,6 +3,7 @@
 use super::rows::{FindBranch, FindRow, Held, special};
 use super::state::{CHAIN, Handler, Threaded, index, pause};
 use super::{arrays, control, host, moves};
+use crate::blocks::targets;
 use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot, WORDS};
 use adumbra_packs::Level;
 
@@ -30,23 +31,6 @@ pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
         held = hands_over(instruction, level);
     }
     code.into_boxed_slice()
-}
-
-/// Which instructions are jumped to.
-fn targets(program: &Bytecode) -> Vec<bool> {
-    let mut targets = vec![false; program.code.len()];
-    for instruction in &program.code {
-        for (word, role) in instruction
-            .words
-            .into_iter()
-            .zip(instruction.opcode.roles())
-        {
-            if role == Role::Target {
-                targets[word as usize] = true;
-            }
-        }
-    }
-    targets
 }
 
 /// What an instruction hands to the one behind it.

@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(feature = "batch")]
 mod adopt;
 mod arrays;
 mod code;
@@ -32,6 +33,7 @@ use kernel::Beginning;
 use state::{State, Threaded};
 use std::sync::Arc;
 
+#[cfg(feature = "batch")]
 pub(crate) use adopt::Adopted;
 pub use float_mode::FloatMode;
 pub use flow::flows;

@@ -47,7 +47,7 @@ impl Parked {
     }
 
     /// What went wrong with the point so far.
-    pub(crate) fn faults(&self) -> Option<&Faults> {
+    pub fn faults(&self) -> Option<&Faults> {
         Some(&self.point.as_ref()?.faults)
     }
 

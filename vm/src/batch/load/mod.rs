@@ -14,7 +14,7 @@ mod stretch;
 
 use super::calls::Calls;
 use super::step::{Act, Footprint, Lent, Place, RegionInfo, RowCall, Step};
-use crate::blocks::{Blocks, arguments, each_written, ends_block};
+use crate::blocks::{WaitBlocks, arguments, each_written, ends_block};
 use crate::bytecode::{Bytecode, Instruction, Opcode, Pattern};
 use crate::native::{Unit, What};
 use adumbra_ir::module::Channels;
@@ -69,8 +69,7 @@ impl Loaded {
 /// there are stretches in place of rows that are computed together.
 pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: bool) -> Loaded {
     let calls = Calls::of(program);
-    let mut blocks = Blocks::new(program, &calls.leaves);
-    blocks.find_kept();
+    let mut blocks = WaitBlocks::new(program, &calls.leaves);
     let mut written = vec![false; program.slots as usize];
     for code in &program.code {
         each_written(program, code, |slot| written[slot as usize] = true);
@@ -100,7 +99,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         is_moved: vec![false; program.slots as usize],
         held: vec![0; program.slots as usize],
         deaths: vec![0; program.slots as usize],
-        in_array: std::mem::take(&mut blocks.in_array),
+        in_array: blocks.in_array.clone(),
         kept: None,
         cells: Vec::new(),
         free_cells: Vec::new(),

@@ -6,7 +6,7 @@
 use super::super::step::{Act, Place, RegionInfo, Step};
 use super::Loader;
 use super::stretch::Words;
-use crate::blocks::Blocks;
+use crate::blocks::WaitBlocks;
 use crate::native::{Block, Branch, End, Question, Region, Unit, Value, Way};
 use adumbra_ir::types::Lanes;
 use adumbra_ops::MAX_OPERANDS;
@@ -61,7 +61,7 @@ fn target(step: &Step) -> Option<usize> {
 
 impl Loader<'_> {
     /// Makes regions of the outermost loops that can be one. `starts` has the first step of each block.
-    pub(super) fn find_regions(&mut self, starts: &[u32], blocks: &Blocks<'_>) {
+    pub(super) fn find_regions(&mut self, starts: &[u32], blocks: &WaitBlocks<'_>) {
         let jumps = Jumps::of(&self.out.steps, starts);
         let mut end = 0;
         for at in 0..self.out.steps.len() {
@@ -113,7 +113,7 @@ impl Loader<'_> {
         range: RangeInclusive<usize>,
         last: usize,
         starts: &[u32],
-        blocks: &Blocks<'_>,
+        blocks: &WaitBlocks<'_>,
     ) {
         let (first, count) = (*range.start(), range.clone().count());
         let mut words = Words::default();
