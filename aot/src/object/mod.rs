@@ -4,6 +4,7 @@
 //! around the kernels – textures, calls, faults, budgets – is the machine's, as ever. So it has the shader's bytecode too, from which the machine is made.
 
 mod fingerprint;
+#[cfg(feature = "objects")]
 mod write;
 
 use crate::entries;
@@ -13,6 +14,7 @@ use std::slice;
 use std::sync::Arc;
 
 pub(crate) use fingerprint::fingerprint;
+#[cfg(feature = "objects")]
 pub use write::{Platform, Shader, TooLong, object};
 
 /// Changes with what kernels are given, with the structs below, and with the bytes of which a
