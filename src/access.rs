@@ -50,14 +50,6 @@ impl fmt::Display for AccessError {
 impl std::error::Error for AccessError {}
 
 impl AccessError {
-    /// A scalar that the value of that name lacks.
-    pub(crate) fn no_scalar(name: &str, scalar: usize) -> AccessError {
-        AccessError::Unknown {
-            name: format!("{name}, scalar {scalar}"),
-            closest: None,
-        }
-    }
-
     /// What that name stands for is of another type than what was meant.
     pub(crate) fn other_type(name: &str, has: &Type, given: &Type) -> AccessError {
         AccessError::Type {

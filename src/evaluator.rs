@@ -1,14 +1,13 @@
 //! Evaluation of points, by whichever engine.
 
+pub use crate::engine::{Engine, NoEngine, NoSimd, Tier};
 pub use crate::floats::in_standard_mode;
 
 use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
-use crate::batch::Tier;
 use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::globals::{PointGlobals, words_of};
 use crate::program::{Instance, Program};
-use crate::simd::NoSimd;
 use crate::stats::Stats;
 use crate::value::{HostValue, View};
 use adumbra_ir::Diagnostic;
@@ -30,86 +29,14 @@ pub(crate) mod output;
 mod parked;
 mod quad;
 pub(crate) mod reference;
+#[cfg(feature = "batch")]
+mod single;
+#[cfg(not(feature = "batch"))]
+#[path = "evaluator/no_single.rs"]
 mod single;
 
 pub use output::OutputView;
 pub use parked::{ParkedPoint, TooManyParked, WrongEvaluator};
-
-/// What evaluates. All engines give the same bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// Walks the intermediate representation, and allocates: slow, the measure of the others.
-    Reference,
-    /// Interprets bytecode, one point at a time.
-    #[default]
-    Point,
-    /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::batch::BatchEvaluator) gives it. The single points of an
-    /// [`Evaluator`] run alone, as by `Point`.
-    Batch,
-    /// Machine code, in batches by [`Tier::Native`]: it computes what lies between calls, arrays and what the host is asked.
-    Native,
-    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for batches.
-    Auto,
-}
-
-impl Engine {
-    /// Those that this processor has, among which `Auto` chooses.
-    pub fn available() -> impl Iterator<Item = Engine> {
-        let all = [
-            Engine::Reference,
-            Engine::Point,
-            Engine::Batch,
-            Engine::Native,
-        ];
-        let is = |engine: &Engine| engine.tier().is_none_or(Tier::is_available);
-        all.into_iter().filter(is)
-    }
-
-    /// Whom it chooses for points that run alone.
-    fn alone(self) -> Engine {
-        match self {
-            Engine::Auto => Engine::Point,
-            chosen => chosen,
-        }
-    }
-
-    /// Who computes the rows of its batches; nothing for the engines of single points.
-    pub const fn tier(self) -> Option<Tier> {
-        match self {
-            Engine::Reference | Engine::Point => None,
-            Engine::Batch => Some(Tier::Interpreter),
-            Engine::Native => Some(Tier::Native),
-            Engine::Auto => Some(Tier::Auto),
-        }
-    }
-}
-
-/// Why an engine cannot run a program here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoEngine {
-    /// The reference engine was asked for, but a program that was loaded has only bytecode.
-    Reference,
-    /// The batch engine is to use instructions that are not there.
-    Simd(NoSimd),
-    /// There is no machine code for this processor, or for the instructions that the batch engine is to use.
-    Native,
-}
-
-impl fmt::Display for NoEngine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoEngine::Reference => f.write_str(
-                "the engine `reference` needs source text; this program was loaded as bytecode",
-            ),
-            NoEngine::Simd(no) => no.fmt(f),
-            NoEngine::Native => f.write_str(
-                "the engine `native` wants an x86-64 processor with AVX2 and FMA, and a SIMD level that has them, or an aarch64 processor",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for NoEngine {}
 
 /// Textures for shaders that sample none: all of them are white and opaque.
 #[derive(Clone, Copy, Debug, Default)]
@@ -191,7 +118,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// If the engine is the reference and the program was loaded from bytecode, if it is one for batches and the environment names instructions that
-    /// are not there, or if it is the native one and this processor has no code.
+    /// are not there, if it is the native one and this processor has no code, or if the feature that it needs is off.
     pub fn with(
         instance: &Instance,
         engine: Engine,
@@ -202,8 +129,8 @@ impl Evaluator {
             Engine::Reference if instance.program().module().is_none() => {
                 return Err(NoEngine::Reference);
             }
-            Engine::Native if !Tier::Native.is_available() => return Err(NoEngine::Native),
-            Engine::Batch => Machine::Batch(Box::new(Single::new(instance, limits)?)),
+            Engine::Native if !Tier::Native.is_available() => return Err(NoEngine::native()),
+            Engine::Batch => Single::new(instance, limits).map(Machine::Batch)?,
             _ if let Some(rule) = quad => {
                 let quad = QuadMachine::new(instance, rule, limits, engine);
                 Machine::Quad(Box::new(quad))
@@ -307,9 +234,7 @@ impl Evaluator {
                 quad.shown = corner;
                 quad.outcome(corner)
             }
-            Machine::Batch(single) if single.machine.program().quad().is_some() => {
-                single.show(corner)
-            }
+            Machine::Batch(single) if single.is_in_quads() => single.show(corner),
             _ => panic!("the program's points are evaluated in quads"),
         }
     }
@@ -382,10 +307,7 @@ impl Evaluator {
     pub fn park(&mut self) -> Result<ParkedPoint, TooManyParked> {
         let state = match &mut self.machine {
             Machine::Point(machine) => self.home.park(machine)?,
-            Machine::Batch(single) => {
-                assert!(single.request().is_some(), "a point waits");
-                return ParkedPoint::of_batch(&self.home, &mut single.machine, 0);
-            }
+            Machine::Batch(single) => return single.park(&self.home),
             Machine::Reference(reference) => self.home.keep(reference)?,
             Machine::Quad(quad) => {
                 assert!(quad.request().is_some(), "a point waits");
@@ -530,7 +452,7 @@ impl Evaluator {
             Machine::Reference(reference) => &reference.outputs,
             Machine::Quad(quad) => quad.outputs(),
             Machine::Point(machine) => machine.outputs(),
-            Machine::Batch(single) => &single.outputs,
+            Machine::Batch(single) => single.outputs(),
         }
     }
 }

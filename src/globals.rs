@@ -13,12 +13,16 @@ use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "batch")]
+mod columns;
 mod declared;
 mod host_struct;
 
+#[cfg(feature = "batch")]
+pub(crate) use columns::columns;
 pub use declared::{HostMember, MAX_HOST_MEMBERS};
+pub(crate) use host_struct::words_of;
 pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
-pub(crate) use host_struct::{columns, words_of};
 
 /// The members of a host's globals, in order.
 ///

@@ -3,6 +3,7 @@
 pub use crate::arenas::MAX_KEPT_ARENA;
 pub use crate::origins::{nan_origins, nan_origins_in_quad, told_nan, told_nan_in_quad};
 pub use crate::stats::{Memory, NativeStats, Phases, Stats};
+#[cfg(feature = "objects")]
 pub use adumbra_aot::tell_debuggers;
 pub use adumbra_frontend::lower::{
     Choice, Event, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, Observed, Shape,

@@ -48,7 +48,9 @@
 
 pub mod access;
 mod arenas;
+#[cfg(feature = "disassembly")]
 pub mod assembly;
+#[cfg(feature = "batch")]
 pub mod batch;
 #[cfg(doctest)]
 mod book;
@@ -58,6 +60,7 @@ pub mod derivatives;
 pub mod diagnostics;
 mod differences;
 mod dual;
+mod engine;
 pub mod evaluator;
 mod floats;
 mod folder;
@@ -67,14 +70,19 @@ pub mod host;
 mod includes;
 pub mod inspect;
 mod interface;
+mod native;
+#[cfg(feature = "objects")]
 pub mod object;
 mod origins;
 pub mod program;
 pub mod render;
 pub mod session;
-mod simd;
 pub mod sources;
 mod stats;
+#[cfg(feature = "batch")]
+mod tier;
+#[cfg(not(feature = "batch"))]
+#[path = "tier/absent.rs"]
 mod tier;
 pub mod value;
 

@@ -8,17 +8,18 @@ use crate::access::{AccessError, InputSlot, Signature, find};
 use crate::compiler::Back;
 use crate::globals::GlobalsLayout;
 use crate::group::converted;
+use crate::native::{self, Native};
 use crate::sources::Sources;
 use crate::stats::{Memory, NativeStats, Phases, Stats, micros};
 use crate::tier::shared::Tiers;
 use crate::value::{HostValue, MAX_HOST_SCALARS, View};
-use adumbra_aot::{Native, ObjectShader, OtherVersion};
 use adumbra_ir::memory::Heap;
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::text::{self, Spans};
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::bytecode::{Interface, Opcode};
+use adumbra_vm::native::Translator;
 use adumbra_vm::{Bytecode, FloatMode};
 use std::sync::{Arc, OnceLock};
 
@@ -50,7 +51,7 @@ pub struct Program {
     /// Its machine code, once somebody wants any; nothing if there is none for this processor.
     native: OnceLock<Option<Arc<Native>>>,
     /// What its evaluators found out about tiers.
-    tiers: Arc<Tiers>,
+    pub(crate) tiers: Arc<Tiers>,
 }
 
 /// A module before anything is known of its shadows, and what the passes were asked for.
@@ -107,33 +108,8 @@ impl Program {
         Program::loaded(bytes, |_| OnceLock::new())
     }
 
-    /// The program of a shader that was compiled ahead of time and linked, with the machine code that it was given.
-    ///
-    /// ```no_run
-    /// use adumbra::{Program, object::ObjectShader};
-    /// // SAFETY: `adumbra aot` wrote the object that the linker finds it in.
-    /// unsafe extern "C" {
-    ///     safe static adumbra_object_wave: ObjectShader;
-    /// }
-    /// let program = Program::from_object(&adumbra_object_wave).unwrap();
-    /// ```
-    ///
-    /// # Errors
-    /// If another version of the library wrote the object.
-    pub fn from_object(shader: &'static ObjectShader) -> Result<Arc<Program>, Diagnostic> {
-        let bytecode = shader.bytecode().map_err(|OtherVersion| {
-            let message = "the object was written by another version of Adumbra";
-            Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
-                .help("compile the shader again, by `adumbra aot` of this version")
-        })?;
-        Program::loaded(bytecode, |own| {
-            let native = Native::linked(own.shader_name(), shader);
-            native.map(Arc::new).into()
-        })
-    }
-
     /// A program from its serialised form.
-    fn loaded(
+    pub(crate) fn loaded(
         bytes: &[u8],
         native: impl FnOnce(&Bytecode) -> OnceLock<Option<Arc<Native>>>,
     ) -> Result<Arc<Program>, Diagnostic> {
@@ -292,15 +268,10 @@ impl Program {
     }
 
     /// What makes its machine code, which all evaluators share.
-    pub(crate) fn native(&self) -> Option<Arc<Native>> {
+    pub(crate) fn native(&self) -> Option<Arc<dyn Translator>> {
         let name = self.bytecode.shader_name();
         let native = self.native.get_or_init(|| Native::new(name).map(Arc::new));
-        native.clone()
-    }
-
-    /// What its evaluators found out about tiers.
-    pub(crate) fn tiers(&self) -> &Arc<Tiers> {
-        &self.tiers
+        native.as_ref().map(native::translator)
     }
 
     /// For each piece of machine code that evaluators made of it so far, a line by which `perf report` knows it: address, bytes, and a name, `SHADER::kernelN` for the kernel that

@@ -1,7 +1,7 @@
 //! How long a compilation took, phase by phase, and how large what came out is.
 
+use crate::engine::Tier;
 use crate::program::Instance;
-use crate::tier::Tier;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 

@@ -46,7 +46,7 @@ mod x64;
 #[cfg(feature = "objects")]
 pub use gdb::tell_debuggers;
 pub use listing::{Compiled, Extent, Part};
-pub use memory::{CodeStats, MAX_VARIANTS, Native};
+pub use memory::{CodeStats, Native};
 pub use object::{ObjectShader, OtherVersion};
 #[cfg(feature = "objects")]
 pub use object::{Platform, Shader, TooLong, object};

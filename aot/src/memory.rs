@@ -10,15 +10,12 @@ use crate::listing::{Compiled, Extent};
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
 use crate::symbols::Symbols;
 use crate::target::Target;
-use adumbra_vm::native::{Flow, Kernels, PointKernels, Translator, Unit};
+use adumbra_vm::native::{Flow, Kernels, MAX_VARIANTS, PointKernels, Translator, Unit};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::cache_control::synchronize_icache;
 use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Sets of words that are the same for all points whose code is kept for a program; beyond, the oldest goes with its last evaluator.
-pub const MAX_VARIANTS: usize = 8;
 
 /// Makes the machine code of one program, for this processor, or finds it among what was linked.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! Evaluation of many points at once.
 
-pub use crate::simd::{NoSimd, SIMD_VARIABLE};
-pub use crate::tier::{CompileWhen, HOT_POINTS, Tier, TierUp};
+pub use crate::engine::{NoSimd, Tier};
+pub use crate::tier::{CompileWhen, HOT_POINTS, TierUp};
 pub use adumbra_vm::Level as SimdLevel;
 pub use adumbra_vm::batch::MAX_WIDTH;
 pub use adumbra_vm::words::{AnyWords, Words};
 pub use globals::{BatchGlobals, Part};
+pub use simd::SIMD_VARIABLE;
 
 use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, find, place};
 use crate::closure::ClosureView;
@@ -13,7 +14,6 @@ use crate::dual::Dual;
 use crate::evaluator::output::views;
 use crate::evaluator::{Home, NoEngine, OutputView, ParkedPoint, TooManyParked};
 use crate::program::{Instance, Program};
-use crate::simd;
 use crate::stats::Stats;
 use crate::tier::climb::Climb;
 use crate::value::{HostValue, MAX_HOST_SCALARS};
@@ -27,6 +27,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 pub(crate) mod globals;
+mod simd;
 
 /// How a [`BatchEvaluator`] is to be.
 #[derive(Clone, Debug, Default)]
@@ -105,8 +106,8 @@ pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMach
     let level = simd::choose(setup.simd).map_err(NoEngine::Simd)?;
     let native: Option<Arc<dyn Translator>> = match setup.tier {
         Tier::Interpreter | Tier::Auto => None,
-        Tier::Native if !native::serves(level) => return Err(NoEngine::Native),
-        Tier::Native => Some(program.native().ok_or(NoEngine::Native)?),
+        Tier::Native if !native::serves(level) => return Err(NoEngine::native()),
+        Tier::Native => Some(program.native().ok_or_else(NoEngine::native)?),
     };
     let options = BatchOptions {
         width: setup.width,
@@ -116,6 +117,16 @@ pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMach
     };
     let bytecode = program.bytecode().clone();
     Ok(BatchMachine::new(bytecode, setup.limits, &options))
+}
+
+impl AccessError {
+    /// A scalar that the value of that name lacks.
+    fn no_scalar(name: &str, scalar: usize) -> AccessError {
+        AccessError::Unknown {
+            name: format!("{name}, scalar {scalar}"),
+            closest: None,
+        }
+    }
 }
 
 /// For each word of a layout, whether it is a value of one of these members.
@@ -142,7 +153,7 @@ impl BatchEvaluator {
     /// As you wish.
     ///
     /// # Errors
-    /// If instructions are asked for that are not there.
+    /// If instructions or machine code are asked for that are not there.
     ///
     /// # Panics
     /// If the width is 0 or more than there is.

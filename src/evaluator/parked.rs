@@ -9,9 +9,12 @@ use super::{Engine, Machine};
 use crate::program::{IN_ARC, Instance};
 use adumbra_ir::eval::Suspended;
 use adumbra_ir::host::{Limits, SampleRequest};
-use adumbra_vm::{BatchMachine, Parked, PointMachine};
+use adumbra_vm::{Parked, PointMachine};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+#[cfg(feature = "batch")]
+mod of_batch;
 
 /// A point that waits for a texture, made by [`Evaluator::park`](super::Evaluator::park). It keeps what it needs, its globals too, and can be sent to another thread.
 /// Dropping it gives the point up.
@@ -32,6 +35,10 @@ pub(super) enum Waiting {
         memory: usize,
     },
     /// All points of a quad of the batch engine.
+    #[cfg_attr(
+        not(feature = "batch"),
+        expect(dead_code, reason = "no batch parks one")
+    )]
     InBatch(Box<ParkedQuad>),
 }
 
@@ -247,37 +254,6 @@ impl ParkedPoint {
             home: home.clone(),
             state: Some(state),
         }
-    }
-
-    /// A point that waits in a machine for batches, which must be so; with its quad, if it stands in one.
-    pub(crate) fn of_batch(
-        home: &Arc<Home>,
-        machine: &mut BatchMachine,
-        point: usize,
-    ) -> Result<ParkedPoint, TooManyParked> {
-        let first = point / 4 * 4;
-        let (which, own) = match machine.program().quad() {
-            Some(_) => (first..first + 4, size_of::<ParkedQuad>()),
-            None => (point..point + 1, 0),
-        };
-        let waiting = machine.waiting().iter();
-        let waiting = waiting.filter(|(point, _)| which.contains(point));
-        let bytes: usize = waiting.map(|(_, parked)| parked.memory()).sum();
-        home.make_room(own + bytes)?;
-        let helpers = std::array::from_fn(|at| machine.is_helper(first + at));
-        let mut take = |point| machine.take_waiting_at(point).expect("the point waits");
-        let state = match own {
-            0 => Waiting::Point(take(point)),
-            _ => Waiting::InBatch(Box::new(ParkedQuad {
-                points: std::array::from_fn(|at| take(first + at)),
-                helpers,
-            })),
-        };
-        let mut lot = home.lot();
-        lot.points += 1;
-        lot.bytes += state.memory();
-        drop(lot);
-        Ok(ParkedPoint::new(home, state))
     }
 
     /// What it waits for.

@@ -2,15 +2,16 @@
 
 use super::NoEngine;
 use super::neighbours::{HELPERS, Neighbours};
-use super::parked::ParkedQuad;
+use super::parked::{Home, ParkedPoint, ParkedQuad, TooManyParked};
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
 use adumbra_ir::quad::Corner;
 use adumbra_vm::{BatchMachine, Outcome, Parked, Source};
+use std::sync::Arc;
 
 pub(super) struct Single {
-    pub(super) machine: BatchMachine,
+    machine: BatchMachine,
     /// Where the globals are.
     sources: Vec<Source<'static>>,
     /// The globals of a quad, point by point.
@@ -18,7 +19,7 @@ pub(super) struct Single {
     /// If there are quads.
     neighbours: Option<Neighbours>,
     /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
-    pub(super) outputs: Vec<u32>,
+    outputs: Vec<u32>,
     shown: Corner,
     no_faults: Faults,
 }
@@ -26,7 +27,7 @@ pub(super) struct Single {
 impl Single {
     /// # Errors
     /// As [`batch::machine`].
-    pub(super) fn new(instance: &Instance, limits: Limits) -> Result<Single, NoEngine> {
+    pub(super) fn new(instance: &Instance, limits: Limits) -> Result<Box<Single>, NoEngine> {
         let setup = BatchSetup {
             limits,
             width: Some(1),
@@ -38,7 +39,7 @@ impl Single {
         let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
         let words = program.globals().size() / 4;
         let neighbours = program.quad().map(|_| Neighbours::new(program.globals()));
-        Ok(Single {
+        Ok(Box::new(Single {
             words: Vec::with_capacity(if neighbours.is_some() { 4 * words } else { 0 }),
             neighbours,
             machine,
@@ -46,7 +47,7 @@ impl Single {
             outputs: vec![0; 3 * scalars],
             shown: Corner::UpperLeft,
             no_faults: Faults::default(),
-        })
+        }))
     }
 
     /// Evaluates one point, in quads with helpers.
@@ -110,6 +111,12 @@ impl Single {
         self.show(self.shown)
     }
 
+    /// Moves the point that waits out of it, with its quad if there are quads.
+    pub(super) fn park(&mut self, home: &Arc<Home>) -> Result<ParkedPoint, TooManyParked> {
+        assert!(self.request().is_some(), "a point waits");
+        ParkedPoint::of_batch(home, &mut self.machine, 0)
+    }
+
     /// Lets a point wait here.
     pub(super) fn unpark(&mut self, parked: Box<Parked>) {
         self.machine.give_up();
@@ -126,6 +133,11 @@ impl Single {
         self.show(Corner::UpperLeft);
     }
 
+    /// Whether its points are evaluated in quads.
+    pub(super) fn is_in_quads(&self) -> bool {
+        self.neighbours.is_some()
+    }
+
     /// From now on this point is read; gives how far it came.
     pub(super) fn show(&mut self, corner: Corner) -> Outcome {
         self.shown = corner;
@@ -137,6 +149,11 @@ impl Single {
             *word = self.machine.output(at / 3, at % 3, point);
         }
         outcome
+    }
+
+    /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
+    pub(super) fn outputs(&self) -> &[u32] {
+        &self.outputs
     }
 
     /// What went wrong in the last evaluation.

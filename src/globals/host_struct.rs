@@ -9,9 +9,7 @@
 use super::{Globals, GlobalsLayout};
 use crate::dual::Dual;
 use crate::value::HostValue;
-use adumbra_ir::Type;
-use adumbra_vm::Source;
-use adumbra_vm::words::{Pieces, Words, all_as_words};
+use adumbra_vm::words::{Pieces, Words};
 
 /// A struct of the host that is the globals of a shader: members in order, nothing between them.
 ///
@@ -128,17 +126,6 @@ pub trait GlobalValue: HostValue + 'static {
     fn words(&self) -> &Self::Words;
 }
 
-/// Which word of a value in memory a scalar of its type is.
-fn word_of<T: GlobalValue>(scalar: usize) -> usize {
-    match T::ty() {
-        Type::Matrix(n) if T::COLUMN_MAJOR => {
-            let n = usize::from(n);
-            scalar % n * n + scalar / n
-        }
-        _ => scalar,
-    }
-}
-
 macro_rules! words_of_themselves {
     ($($ty:ty)*) => { $(
         impl GlobalValue for $ty {
@@ -234,7 +221,7 @@ impl<S: ShaderGlobals> PointGlobals for S {
 
 /// The struct's memory, if it is what it says, and whether it is laid out as the layout of its members.
 #[inline]
-fn read<S: ShaderGlobals>(globals: &S) -> (Option<&[u32]>, bool) {
+pub(super) fn read<S: ShaderGlobals>(globals: &S) -> (Option<&[u32]>, bool) {
     let mut reading = Reading {
         globals,
         pieces: Pieces::of(globals),
@@ -257,20 +244,6 @@ impl<S: ShaderGlobals> From<&S> for Globals {
             .copy_from_slice(words.expect("the members are the whole struct"));
         copy
     }
-}
-
-/// For each word of the layout of a struct's members, its values among structs that stand one behind the other.
-///
-/// # Panics
-/// If a trait that was implemented by hand does not list all of the struct's memory in order.
-pub(crate) fn columns<'a, S: ShaderGlobals>(points: &'a [S], sources: &mut [Source<'a>]) {
-    let words = all_as_words(points, |point| read(point).0);
-    S::members(&mut Columns {
-        words: words.expect("the members are the whole struct"),
-        stride: size_of::<S>() / size_of::<u32>(),
-        passed: 0,
-        sources: sources.iter_mut(),
-    });
 }
 
 /// Lists where the parts of a struct's members stand.
@@ -307,38 +280,6 @@ impl<S> MemberVisitor<S> for Copying<'_, S> {
         let values = std::iter::once(value).chain(shadows.into_iter().flatten());
         for (words, value) in parts.by_ref().zip(values) {
             value.write(words);
-        }
-    }
-}
-
-/// Tells of each word of the layout where structs have it.
-struct Columns<'s, 'a> {
-    /// All structs.
-    words: &'a [u32],
-    /// Words of a struct.
-    stride: usize,
-    /// Words of a struct that the members so far have.
-    passed: usize,
-    /// Those of the words to come.
-    sources: std::slice::IterMut<'s, Source<'a>>,
-}
-
-impl<S> MemberVisitor<S> for Columns<'_, '_> {
-    fn member<M: Member>(&mut self, _: &str, _: impl Fn(&S) -> &M) {
-        let count = M::Value::ty().scalar_count();
-        for part in 0..3 {
-            let is_there = part == 0 || M::HAS_SHADOWS;
-            for (scalar, source) in (0..count).zip(&mut self.sources) {
-                let first = self.passed + word_of::<M::Value>(scalar);
-                *source = match is_there {
-                    true => Source::Plane {
-                        words: self.words.get(first..).unwrap_or_default(),
-                        stride: self.stride,
-                    },
-                    false => Source::Same(0),
-                };
-            }
-            self.passed += if is_there { count } else { 0 };
         }
     }
 }

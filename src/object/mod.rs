@@ -6,7 +6,8 @@ mod header;
 
 use crate::batch::uniform;
 use crate::program::Program;
-use adumbra_aot::{Shader, object};
+use adumbra_aot::{Native, OtherVersion, Shader, object};
+use adumbra_ir::{Code, Diagnostic, Span};
 use adumbra_vm::{FloatMode, flows, units};
 use std::fmt;
 use std::sync::Arc;
@@ -124,5 +125,32 @@ impl ObjectFile {
     pub fn header(&self, file: &str) -> String {
         let shaders = self.shaders.iter().map(|(own, it)| (&*it.name, &**own));
         header::header(file, shaders)
+    }
+}
+
+impl Program {
+    /// The program of a shader that was compiled ahead of time and linked, with the machine code that it was given.
+    ///
+    /// ```no_run
+    /// use adumbra::{Program, object::ObjectShader};
+    /// // SAFETY: `adumbra aot` wrote the object that the linker finds it in.
+    /// unsafe extern "C" {
+    ///     safe static adumbra_object_wave: ObjectShader;
+    /// }
+    /// let program = Program::from_object(&adumbra_object_wave).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// If another version of the library wrote the object.
+    pub fn from_object(shader: &'static ObjectShader) -> Result<Arc<Program>, Diagnostic> {
+        let bytecode = shader.bytecode().map_err(|OtherVersion| {
+            let message = "the object was written by another version of Adumbra";
+            Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
+                .help("compile the shader again, by `adumbra aot` of this version")
+        })?;
+        Program::loaded(bytecode, |own| {
+            let native = Native::linked(own.shader_name(), shader);
+            native.map(Arc::new).into()
+        })
     }
 }

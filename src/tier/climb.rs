@@ -7,7 +7,8 @@ use super::order::{Made, Order};
 use super::queue::{Work, queue};
 use super::shared::{Variant, Verdict};
 use super::trial::Trial;
-use super::{CompileWhen, Tier, TierUp};
+use super::{CompileWhen, TierUp};
+use crate::engine::Tier;
 use crate::program::Program;
 use adumbra_ir::host::Limits;
 use adumbra_vm::{BatchMachine, FloatMode, native};
@@ -49,7 +50,7 @@ impl Climb {
             return None;
         }
         let native = program.native()?;
-        let variant = program.tiers().variant(level, uniform);
+        let variant = program.tiers.variant(level, uniform);
         let order = Order::new(program, native, variant, limits, machine.width());
         let mut climb = Climb {
             order: Arc::new(order),
@@ -201,13 +202,13 @@ impl Climb {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::Native;
     use crate::tier::queue::tests::stop;
     use crate::{
         Compiler, GlobalsLayout, Instance,
         batch::{BatchEvaluator, BatchGlobals, BatchSetup},
     };
     use crate::{NoTextures, Sources, Type, batch::Part};
-    use adumbra_aot::Native;
     use adumbra_vm::Level;
 
     /// Points of a batch.

@@ -10,38 +10,11 @@ mod queue;
 pub(crate) mod shared;
 mod trial;
 
-use adumbra_aot::Native;
-use serde::Serialize;
-
 /// Points of a program that are evaluated before it is compiled, if nothing else is said.
 ///
 /// Interpreting so many takes at least as long as compiling, be the shader short or long (10,000 to 40,000 points were measured to take as long where no row runs twice): so whatever
 /// comes after, compiling at most doubles the time spent. Where there are loops a point takes longer, and code comes later than it could.
 pub const HOT_POINTS: u64 = 1 << 15;
-
-/// Who computes the rows of a program, all else being the same: the results too, to the bit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// The batch interpreter: no time goes into compiling.
-    #[default]
-    Interpreter,
-    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
-    Native,
-    /// The interpreter first, and machine code once the program is worth it, as [`TierUp`] says, if it is measured to be faster. Where there is no machine code,
-    /// the interpreter.
-    Auto,
-}
-
-impl Tier {
-    /// Whether it is there for this processor.
-    pub fn is_available(self) -> bool {
-        match self {
-            Tier::Interpreter | Tier::Auto => true,
-            Tier::Native => Native::is_available(),
-        }
-    }
-}
 
 /// When a program evaluated by [`Tier::Auto`] is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

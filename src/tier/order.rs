@@ -3,8 +3,8 @@
 use super::queue::Work;
 use super::shared::{Tiers, Variant, Verdict};
 use crate::program::{IN_ARC, Program};
-use adumbra_aot::Native;
 use adumbra_ir::host::Limits;
+use adumbra_vm::native::Translator;
 use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatMode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// What is to be made, and what was.
 pub(super) struct Order {
     bytecode: Arc<Bytecode>,
-    native: Arc<Native>,
+    native: Arc<dyn Translator>,
     tiers: Arc<Tiers>,
     variant: Arc<Variant>,
     limits: Limits,
@@ -29,7 +29,7 @@ impl Order {
     /// For a machine that computes such chunks, within such limits.
     pub(super) fn new(
         program: &Program,
-        native: Arc<Native>,
+        native: Arc<dyn Translator>,
         variant: Arc<Variant>,
         limits: Limits,
         width: usize,
@@ -37,7 +37,7 @@ impl Order {
         Order {
             bytecode: program.bytecode().clone(),
             native,
-            tiers: program.tiers().clone(),
+            tiers: program.tiers.clone(),
             variant,
             limits,
             width,
@@ -123,6 +123,7 @@ impl Work for Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::Native;
     use crate::{Compiler, GlobalsLayout, Sources};
     use adumbra_vm::Level;
 
@@ -131,7 +132,7 @@ mod tests {
         let sources = Sources::new("s.adu", "shader s(out int o) { o = 1; }");
         let program = Compiler::new(GlobalsLayout::new()).compile(&sources);
         let program = program.expect("it is fine");
-        let variant = program.tiers().variant(Level::best(), &[]);
+        let variant = program.tiers.variant(Level::best(), &[]);
         let Some(native) = Native::new("s") else {
             return;
         };
@@ -139,7 +140,7 @@ mod tests {
         let order = Order::new(&program, native, variant, Limits::default(), 1);
         let made = order.make_by(|| panic!("as a compiler must not"));
         assert!(made.is_none());
-        assert_eq!(program.tiers().panicked(), 1);
+        assert_eq!(program.tiers.panicked(), 1);
         assert_eq!(order.variant.verdict(), Some(Verdict::NoCode));
         order.work();
         order.wait();

@@ -1,8 +1,8 @@
 //! What the evaluators of a program share: how many points they evaluated, and whether machine code is worth while.
 
 use crate::program::IN_ARC;
-use adumbra_aot::MAX_VARIANTS;
 use adumbra_vm::Level;
+use adumbra_vm::native::MAX_VARIANTS;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 

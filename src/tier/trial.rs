@@ -4,7 +4,7 @@
 //! code has the two between, which makes up for work that grows or falls steadily and for batches of two lengths, and what is looked at is the median of the
 //! turns' ratios: up to half of them may have been disturbed. The least time of each machine would come from whoever met the emptiest batch.
 
-use super::Tier;
+use crate::engine::Tier;
 use std::time::Duration;
 
 /// Turns that count. An odd number has one in the middle.

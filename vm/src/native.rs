@@ -22,6 +22,9 @@ pub const AT_ONCE: usize = 16;
 /// Up to a multiple of so many points the kernel of a region may go beyond those of its runs, none of whom runs there. Planes and sets have room for that.
 pub const REACH: usize = 32;
 
+/// Sets of words that are the same for all points whose code is kept for a program; beyond, the oldest goes with its last evaluator.
+pub const MAX_VARIANTS: usize = 8;
+
 /// Whether the packs of a level are such that code can compute them.
 pub fn serves(level: Level) -> bool {
     lanes_of(level).is_multiple_of(AT_ONCE)

@@ -1,0 +1,160 @@
+//! The engines, and why one cannot be had. A host matches on the same names whatever features are on.
+
+use crate::native::Native;
+use adumbra_vm::Level;
+use serde::Serialize;
+use std::fmt;
+
+/// What evaluates. All engines give the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Walks the intermediate representation, and allocates: slow, the measure of the others.
+    Reference,
+    /// Interprets bytecode, one point at a time.
+    #[default]
+    Point,
+    /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::batch::BatchEvaluator) gives it. The single points of an
+    /// [`Evaluator`] run alone, as by `Point`.
+    Batch,
+    /// Machine code, in batches by [`Tier::Native`]: it computes what lies between calls, arrays and what the host is asked.
+    Native,
+    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for batches.
+    Auto,
+}
+
+impl Engine {
+    /// Those that this build has for this processor, among which `Auto` chooses.
+    pub fn available() -> impl Iterator<Item = Engine> {
+        let all = [
+            Engine::Reference,
+            Engine::Point,
+            Engine::Batch,
+            Engine::Native,
+        ];
+        let is = |engine: &Engine| engine.tier().is_none_or(Tier::is_available);
+        all.into_iter().filter(is)
+    }
+
+    /// Whom it chooses for points that run alone.
+    pub(crate) fn alone(self) -> Engine {
+        match self {
+            Engine::Auto => Engine::Point,
+            chosen => chosen,
+        }
+    }
+
+    /// Who computes the rows of its batches; nothing for the engines of single points.
+    pub const fn tier(self) -> Option<Tier> {
+        match self {
+            Engine::Reference | Engine::Point => None,
+            Engine::Batch => Some(Tier::Interpreter),
+            Engine::Native => Some(Tier::Native),
+            Engine::Auto => Some(Tier::Auto),
+        }
+    }
+}
+
+/// Why an engine cannot run a program here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoEngine {
+    /// The reference engine was asked for, but a program that was loaded has only bytecode.
+    Reference,
+    /// The batch engine is to use instructions that are not there.
+    Simd(NoSimd),
+    /// There is no machine code for this processor, or for the instructions that the batch engine is to use.
+    Native,
+    /// This build has no such engine: the feature of the crate that brings it is off.
+    NotBuilt {
+        /// What it has not.
+        what: &'static str,
+        /// The feature.
+        feature: &'static str,
+    },
+}
+
+impl NoEngine {
+    /// Why there is no machine code.
+    pub(crate) fn native() -> NoEngine {
+        match cfg!(feature = "native") {
+            true => NoEngine::Native,
+            false => NoEngine::NotBuilt {
+                what: "machine code",
+                feature: "native",
+            },
+        }
+    }
+}
+
+impl fmt::Display for NoEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoEngine::Reference => f.write_str(
+                "the engine `reference` needs source text; this program was loaded as bytecode",
+            ),
+            NoEngine::Simd(no) => no.fmt(f),
+            NoEngine::Native => f.write_str(
+                "the engine `native` wants an x86-64 processor with AVX2 and FMA, and a SIMD level that has them, or an aarch64 processor",
+            ),
+            NoEngine::NotBuilt { what, feature } => write!(
+                f,
+                "this build has no {what}: the feature `{feature}` of the crate `adumbra` is off"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NoEngine {}
+
+/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// The batch interpreter: no time goes into compiling.
+    #[default]
+    Interpreter,
+    /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
+    Native,
+    /// The interpreter first, and machine code once the program is worth it, as [`TierUp`] says, if it is measured to be faster. Where there is no machine code,
+    /// the interpreter.
+    Auto,
+}
+
+impl Tier {
+    /// Whether this build has it, for this processor.
+    pub fn is_available(self) -> bool {
+        match self {
+            Tier::Interpreter | Tier::Auto => cfg!(feature = "batch"),
+            Tier::Native => Native::is_available(),
+        }
+    }
+}
+
+/// A level of SIMD instructions was asked for that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoSimd {
+    /// There is no level of that name.
+    Unknown(String),
+    /// This processor lacks it.
+    Lacking(Level),
+}
+
+impl fmt::Display for NoSimd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoSimd::Unknown(name) => {
+                let names = Level::ALL.map(Level::name).join("`, `");
+                write!(
+                    f,
+                    "there is no SIMD level `{name}`; the levels are `{names}`"
+                )
+            }
+            NoSimd::Lacking(level) => write!(
+                f,
+                "this processor lacks the SIMD level `{level}`; its best is `{}`",
+                Level::best()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NoSimd {}

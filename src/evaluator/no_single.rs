@@ -1,0 +1,79 @@
+//! Stands in for `single.rs` where the feature `batch` is off: there is no such evaluator, and asking for one says why.
+
+use super::NoEngine;
+use super::parked::{Home, ParkedPoint, ParkedQuad, TooManyParked};
+use crate::program::Instance;
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
+use adumbra_ir::quad::Corner;
+use adumbra_vm::{Outcome, Parked};
+use std::sync::Arc;
+
+/// The batch engine for single points: there is none.
+pub(super) enum Single {}
+
+impl Single {
+    pub(super) fn new(_: &Instance, _: Limits) -> Result<Box<Single>, NoEngine> {
+        Err(NoEngine::NotBuilt {
+            what: "batches",
+            feature: "batch",
+        })
+    }
+
+    pub(super) fn run(&mut self, _: &Instance, _: &[u32], _: &mut dyn Host) -> Outcome {
+        match *self {}
+    }
+
+    pub(super) fn run_quad(
+        &mut self,
+        _: &Instance,
+        _: [&[u32]; 4],
+        _: [bool; 4],
+        _: &mut dyn Host,
+    ) -> Outcome {
+        match *self {}
+    }
+
+    pub(super) fn request(&self) -> Option<&SampleRequest> {
+        match *self {}
+    }
+
+    pub(super) fn answer(&mut self, _: [f32; 4], _: &mut dyn Host) -> Outcome {
+        match *self {}
+    }
+
+    pub(super) fn park(&mut self, _: &Arc<Home>) -> Result<ParkedPoint, TooManyParked> {
+        match *self {}
+    }
+
+    pub(super) fn unpark(&mut self, _: Box<Parked>) {
+        match *self {}
+    }
+
+    pub(super) fn unpark_quad(&mut self, _: ParkedQuad) {
+        match *self {}
+    }
+
+    pub(super) fn is_in_quads(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn show(&mut self, _: Corner) -> Outcome {
+        match *self {}
+    }
+
+    pub(super) fn outputs(&self) -> &[u32] {
+        match *self {}
+    }
+
+    pub(super) fn faults(&self) -> &Faults {
+        match *self {}
+    }
+
+    pub(super) fn closures(&self) -> &ClosureArena {
+        match *self {}
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        match *self {}
+    }
+}
