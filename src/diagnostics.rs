@@ -2,6 +2,7 @@
 
 pub use crate::compiler::Findings;
 pub use crate::evaluator::fault_finding;
+pub use crate::pages::page;
 pub use adumbra_ir::{Code, FileId, Label, Severity, Span};
 
 /// An error or a warning, for editors and other tools that show it in a way of their own.

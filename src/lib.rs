@@ -74,6 +74,7 @@ mod native;
 #[cfg(feature = "objects")]
 pub mod object;
 mod origins;
+mod pages;
 pub mod program;
 pub mod render;
 pub mod session;

@@ -5,6 +5,7 @@ mod agreement;
 mod assembly;
 mod batch;
 mod closures;
+mod crates;
 mod floats;
 mod gradients;
 mod groups;

@@ -17,31 +17,31 @@ const SHADERS: [(&str, &str, &str, [f64; 3]); 5] = [
     (
         "a",
         "tiny, no derivative needed",
-        include_str!("../../../tests/post/table_a.adu"),
+        include_str!("post/table_a.adu"),
         [1.09, 1.00, 1.00],
     ),
     (
         "b",
         "tiny, derivatives needed",
-        include_str!("../../../tests/post/table_b.adu"),
+        include_str!("post/table_b.adu"),
         [1.22, 1.64, 1.10],
     ),
     (
         "c",
         "2,000 lines, no derivative needed",
-        include_str!("../../../tests/post/table_c.adu"),
+        include_str!("post/table_c.adu"),
         [1.15, 1.01, 1.00],
     ),
     (
         "d",
         "2,000 lines, derivatives needed",
-        include_str!("../../../tests/post/table_d.adu"),
+        include_str!("post/table_d.adu"),
         [1.47, 1.07, 1.05],
     ),
     (
         "e",
         "2,000 lines, derivatives that fold to zero",
-        include_str!("../../../tests/post/table_e.adu"),
+        include_str!("post/table_e.adu"),
         [2.01, 1.01, 1.01],
     ),
 ];

@@ -1,9 +1,9 @@
 //! `:help`: the commands, and the pages of ops, which are their rows in the op table, and of the standard library, which are its comments.
 
-use super::errors;
 use super::words::{self, WORDS};
 use adumbra::{
     derivatives::Direction,
+    diagnostics,
     inspect::{Class, Op, OpInfo},
 };
 use adumbra_frontend::check::builtin;
@@ -225,7 +225,7 @@ pub fn pages(wanted: &str) -> String {
     pages.extend(adumbra_stdlib::entry(wanted).map(library));
     pages.extend(builtin::derivative(wanted).map(|direction| derivative(wanted, direction)));
     pages.extend((wanted == builtin::MESSAGE).then(|| PRINTF.to_owned()));
-    pages.extend(errors::page(wanted).map(str::to_owned));
+    pages.extend(diagnostics::page(wanted).map(str::to_owned));
     pages.join("\n")
 }
 

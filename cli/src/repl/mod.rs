@@ -6,7 +6,6 @@ mod canvas;
 mod colour;
 mod command;
 mod complete;
-mod errors;
 mod help;
 mod plot;
 mod reader;

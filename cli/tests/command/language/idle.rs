@@ -1,6 +1,6 @@
 //! No lane is idle: of every golden program each lane is removed in turn, by force, and something changes at one of 1,000 points.
 
-use super::support::{header, path, programs};
+use super::support::{COST_TABLE, header, path, programs};
 use adumbra::{Compiler, GlobalsLayout, Options, Sources, Type};
 use adumbra_fuzz::oracle::idle::{idle, lanes};
 use adumbra_ir::{FileId, Module, text};
@@ -33,6 +33,7 @@ fn compiled(compiler: &Compiler, sources: &Sources) -> Module {
 fn no_lane_of_the_golden_programs_is_idle() {
     let examples = path("../examples");
     let mut files = programs("post");
+    files.extend(programs(COST_TABLE));
     files.extend(["eval_practical.adu", "procedural_uv.adu"].map(|name| examples.join(name)));
     let mut removed = 0;
     for file in files {

@@ -18,7 +18,7 @@
 //!
 //! A VALUE is `true`, `false`, a number, or numbers separated by commas; the rows of a matrix are separated by semicolons.
 
-use super::support::{close, header, json, json_lines, number, programs};
+use super::support::{COST_TABLE, close, header, json, json_lines, number, programs};
 use crate::command::{adumbra, scratch};
 use serde_json::Value;
 use std::path::Path;
@@ -320,7 +320,8 @@ fn check_program(file: &Path) -> Vec<String> {
 
 #[test]
 fn the_posts_programs_do_what_the_post_says() {
-    let files = programs("post");
+    let mut files = programs("post");
+    files.extend(programs(COST_TABLE));
     let wrong: Vec<String> = files.iter().flat_map(|f| check_program(f)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

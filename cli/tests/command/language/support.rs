@@ -28,6 +28,9 @@ pub(crate) fn programs(folder: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Where the shaders of the post's cost table stand, which the benchmarks run.
+pub(crate) const COST_TABLE: &str = "../cli/src/benchmarks/post";
+
 /// The values of the header lines `// key: value`, in order.
 pub(crate) fn header<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     text.lines()

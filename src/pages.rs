@@ -1,10 +1,10 @@
-//! The book's pages on errors and warnings, for `:help`.
+//! The book's pages on errors and warnings.
 
 macro_rules! pages {
     ($($code:ident)*) => {
         const PAGES: &[(&str, &str)] = &[$((
             stringify!($code),
-            include_str!(concat!("../../../docs/errors/", stringify!($code), ".md")),
+            include_str!(concat!("../docs/errors/", stringify!($code), ".md")),
         ),)*];
     };
 }
@@ -19,7 +19,13 @@ pages! {
     W0511 W0512 W0513 W0514 W0801 W0802 W0803
 }
 
-/// The page on a code, in Markdown.
+/// The book's page on an error or a warning, in Markdown: why it is one, a text that is wrong, its report, and the mended text. Case is ignored.
+///
+/// ```
+/// use adumbra::diagnostics::page;
+/// assert!(page("E0205").unwrap().starts_with("# E0205: "));
+/// assert_eq!(page("E9999"), None);
+/// ```
 pub fn page(code: &str) -> Option<&'static str> {
     let found = PAGES
         .iter()
@@ -30,7 +36,7 @@ pub fn page(code: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adumbra::diagnostics::Code;
+    use crate::diagnostics::Code;
 
     #[test]
     fn every_code_has_a_page() {
