@@ -33,10 +33,10 @@ fn outside(features: &str) -> Vec<String> {
 
 /// Whether crates of those names are among them.
 fn has(crates: &[String], names: &[&str]) -> Vec<bool> {
-    let is = |name: &str| move |own: &String| own.split(' ').next() == Some(name);
+    let found: Vec<_> = crates.iter().map(|own| own.split(' ').next()).collect();
     names
         .iter()
-        .map(|name| crates.iter().any(is(name)))
+        .map(|&name| found.contains(&Some(name)))
         .collect()
 }
 
