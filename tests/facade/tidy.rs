@@ -348,7 +348,9 @@ fn rooms_know_only_what_they_may() {
             .unwrap_or_else(|| panic!("{room} has no line here"));
         for line in dependencies(&manifest) {
             let name = line.split([' ', '.', '=']).next().expect("a name");
-            if name.starts_with("adumbra") && !may.contains(&name) {
+            // Tests ask for features of their own crate.
+            let is_own = name == format!("adumbra-{room}");
+            if name.starts_with("adumbra") && !is_own && !may.contains(&name) {
                 wrong.push(format!("{room} uses {name}"));
             }
         }
