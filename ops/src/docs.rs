@@ -42,10 +42,16 @@ pub fn accuracy(info: &Info) -> String {
     }
 }
 
-/// The types of operands and result: `(int, int) → bool`.
+/// The types of operands and result that a shader can write: `(int, int) → bool`.
 pub fn signature(info: &Info) -> String {
-    let operands: Vec<&str> = info.operands.iter().map(|&kind| kind_name(kind)).collect();
-    format!("({}) → {}", operands.join(", "), kind_name(info.result))
+    // The IR joins conditions by these as well. Between bools a shader writes other operators.
+    let is_of_bits = [Op::And, Op::Or, Op::Xor].map(|op| op.info().name);
+    let name = |&kind: &Kind| match kind {
+        Kind::Word if is_of_bits.contains(&info.name) => kind_name(Kind::Int),
+        _ => kind_name(kind),
+    };
+    let operands: Vec<&str> = info.operands.iter().map(name).collect();
+    format!("({}) → {}", operands.join(", "), name(&info.result))
 }
 
 fn kind_name(kind: Kind) -> &'static str {

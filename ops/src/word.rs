@@ -126,17 +126,17 @@ rows! {
         },
         IndexOutOfRange: !(!i.lt_signed(i.lit(0)) & i.lt_signed(n)),
     }
-    /// Bitwise and; on truth values, both.
+    /// Bitwise and. Of bools it is written `&&`.
     And = "and", "a & b", (a: Word, b: Word) -> Word {
         spec: bitwise(a, b, |p, q| p && q),
         value: a & b,
     }
-    /// Bitwise or; on truth values, at least one.
+    /// Bitwise or. Of bools it is written `||`.
     Or = "or", "a | b", (a: Word, b: Word) -> Word {
         spec: bitwise(a, b, |p, q| p || q),
         value: a | b,
     }
-    /// Bitwise exclusive or; on truth values, exactly one.
+    /// Bitwise exclusive or. Of bools it is written `!=`.
     Xor = "xor", "a ^ b", (a: Word, b: Word) -> Word {
         spec: bitwise(a, b, |p, q| p != q),
         value: a ^ b,

@@ -2,7 +2,11 @@
 //!
 //! `ADUMBRA_BLESS=1 cargo test --test facade pages` writes them anew; without that, this sees that they are up to date.
 
+use adumbra::{Compiler, GlobalsLayout, Sources, diagnostics::Code};
 use adumbra_fuzz::signature::signatures;
+use adumbra_ops::docs::signature;
+use adumbra_ops::list::Op;
+use adumbra_ops::row::Kind;
 use adumbra_stdlib::{Entry, subjects};
 use std::fmt::Write;
 use std::path::Path;
@@ -20,6 +24,49 @@ fn the_page_of_built_in_functions_is_made_from_the_op_table() {
 #[test]
 fn the_page_of_numerics_is_made_from_the_op_table() {
     is_up_to_date("numerics.md", &adumbra_fuzz::numerics::page::page());
+}
+
+#[test]
+fn documented_operators_take_the_types_they_list() {
+    let types = ["int", "uint", "bool"];
+    let mut operators = 0;
+    for info in Op::ALL.iter().map(|op| op.info()) {
+        let is_operator = info.usage.starts_with("a ") && info.usage.ends_with(" b");
+        if !is_operator || info.differentiable() || info.operands[0] == Kind::Float {
+            continue;
+        }
+        operators += 1;
+        let signature = signature(info);
+        let listed = |ty: &str| {
+            signature
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|w| w == ty)
+        };
+        let operands = signature.split('→').next().expect("the operands");
+        for ty in types.into_iter().filter(|ty| operands.contains(ty)) {
+            assert!(listed(ty), "{signature}");
+            assert_eq!(refusal(ty, info.usage), None, "{signature}");
+        }
+    }
+    assert!(operators > 15, "{operators} operators");
+    for usage in ["a & b", "a | b", "a ^ b"] {
+        assert_eq!(refusal("int", usage), None);
+        assert_eq!(
+            refusal("bool", usage),
+            Some(Code::BoolArithmetic),
+            "{usage}"
+        );
+    }
+}
+
+/// The error of an operator between two variables of a type, if it has one.
+fn refusal(ty: &str, usage: &str) -> Option<Code> {
+    let text = format!("shader s({ty} a, {ty} b, out bool o) {{ o = ({usage}) == ({usage}); }}");
+    let found = Compiler::new(GlobalsLayout::new()).check(&Sources::new("s.adu", text));
+    found
+        .iter()
+        .find(|found| found.is_error())
+        .map(|found| found.code)
 }
 
 fn is_up_to_date(page: &str, text: &str) {
