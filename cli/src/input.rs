@@ -32,7 +32,8 @@ pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
+/// Whether a path means standard input.
+pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

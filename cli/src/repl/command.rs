@@ -5,6 +5,7 @@ use super::{Then, failed, help, plot};
 use crate::args::{Cli, Command};
 use crate::emit::lanes_text;
 use crate::image;
+use crate::input;
 use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::show;
@@ -53,7 +54,7 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
         "image" if rest.is_empty() => return Err(wants("image", "FILE -o OUT")),
         "image" => draw(session, rest)?,
         "load" if rest.is_empty() => return Err(wants("load", "a file")),
-        "load" => session.load(Path::new(rest))?,
+        "load" => session.load(from_file(Path::new(rest))?)?,
         "reset" => session.reset()?,
         "quit" | "q" | "exit" => return Ok(Then::Quit),
         _ => return Err(unknown(name)),
@@ -70,10 +71,21 @@ fn draw(session: &Session, words: &str) -> Outcome {
     let Some(Command::Image(args)) = cli.command else {
         return Err(wants("image", "FILE -o OUT"));
     };
+    from_file(&args.file)?;
     session.interrupt().clear();
     match image::image_until(args, session.interrupt()) {
         Err(Failure::Interrupted) => Err(Failure::Reported),
         outcome => outcome,
+    }
+}
+
+/// The path, unless it means standard input, which has the lines of the session.
+fn from_file(path: &Path) -> Outcome<&Path> {
+    match input::is_stdin(path) {
+        false => Ok(path),
+        true => Err(Failure::usage(
+            "standard input has the lines of this session: give the name of a file, `./-` if it is called so",
+        )),
     }
 }
 

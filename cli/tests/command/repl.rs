@@ -538,3 +538,20 @@ fn image_draws_from_a_session() {
         assert!(!ran.stderr.contains("Usage:"), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn standard_input_is_not_loaded_into_its_session() {
+    for command in [":load -", ":image - -o x.png"] {
+        let ran = session(&format!("{command}\n1"));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (1, "value  1\n"),
+            "{command}"
+        );
+        assert!(
+            ran.stderr.contains("give the name of a file"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
