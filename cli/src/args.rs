@@ -290,9 +290,9 @@ pub struct CompileArgs {
 
     /// How many loop turns and function entries a point may take before it is stopped
     ///
-    /// It is also stopped after 5 seconds, unless N is larger than the default.
-    #[arg(long, value_name = "N", default_value_t = adumbra::host::DEFAULT_STEPS, allow_negative_numbers = true)]
-    pub steps: u64,
+    /// 1048576 if nothing is said; less for a program of more than 2,048 instructions, so that no point goes on for minutes.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub steps: Option<u64>,
 
     /// Say how long each phase took and how large the program is
     #[arg(long)]

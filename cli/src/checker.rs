@@ -8,7 +8,6 @@ use signal_hook::flag;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// Every texture is a checker of 8 by 8 fields: 1 where floor(8u) + floor(8v) is even, else 0; alpha 1.
 /// Requests are kept in the order executed.
@@ -17,7 +16,6 @@ pub struct Checker {
     pub requests: Vec<SampleRequest>,
     pub messages: Messages,
     interrupt: Interrupt,
-    deadline: Option<Instant>,
 }
 
 /// Whether somebody pressed Ctrl-C; never, unless a session listens.
@@ -35,6 +33,12 @@ impl Interrupt {
         self.0.store(false, Ordering::Relaxed);
     }
 
+    /// As if it were pressed.
+    #[cfg(test)]
+    pub fn press(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether it was pressed.
     pub fn is_pressed(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -42,19 +46,12 @@ impl Interrupt {
 }
 
 impl Checker {
-    /// One whose evaluations are cancelled by Ctrl-C, and when `patience`, if there is an end to it, is over.
-    pub fn new(interrupt: &Interrupt, patience: Option<Duration>) -> Checker {
+    /// One whose evaluations are cancelled by Ctrl-C, and by nothing else: a clock would stop other points on a busy machine.
+    pub fn new(interrupt: &Interrupt) -> Checker {
         Checker {
-            requests: Vec::new(),
-            messages: Messages::default(),
             interrupt: interrupt.clone(),
-            deadline: patience.map(|patience| Instant::now() + patience),
+            ..Checker::default()
         }
-    }
-
-    fn lost_patience(&self) -> bool {
-        let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
-        is_late || self.interrupt.is_pressed()
     }
 }
 
@@ -73,7 +70,7 @@ impl Host for Checker {
     }
 
     fn is_cancelled(&mut self) -> bool {
-        self.lost_patience()
+        self.interrupt.is_pressed()
     }
 }
 
@@ -84,7 +81,7 @@ impl Host<f64> for Checker {
     }
 
     fn is_cancelled(&mut self) -> bool {
-        self.lost_patience()
+        self.interrupt.is_pressed()
     }
 }
 
@@ -158,16 +155,5 @@ mod tests {
         assert_eq!(at(-0.01, 0.0), 0.0);
         assert_eq!(at(f32::NAN, f32::INFINITY), 0.0);
         assert_eq!(checker.requests.len(), 5);
-    }
-
-    #[test]
-    fn patience_ends_with_its_time_and_not_before() {
-        let is_cancelled = |patience| {
-            let mut checker = Checker::new(&Interrupt::default(), patience);
-            Host::<f32>::is_cancelled(&mut checker)
-        };
-        assert!(is_cancelled(Some(Duration::ZERO)));
-        assert!(!is_cancelled(Some(Duration::from_secs(86_400))));
-        assert!(!is_cancelled(None));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::EvalArgs;
 use crate::blank::blanked;
-use crate::checker::{Checker, Interrupt};
+use crate::checker::Checker;
 use crate::files;
 use crate::input;
 use crate::outcome::Outcome;
@@ -49,7 +49,7 @@ pub fn eval(args: EvalArgs) -> Outcome {
     slips::tell(&args.compile, &program, Unread::All, format);
 
     let mut evaluator = setup.evaluator(&Instance::new(&program))?;
-    let mut checker = Checker::new(&Interrupt::default(), setup.patience);
+    let mut checker = Checker::default();
     evaluator.evaluate(&setup.globals, &mut checker);
     setup.name_code(&program)?;
     let point = Point {

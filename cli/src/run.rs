@@ -1,7 +1,7 @@
 //! `adumbra run FILE`: a shader at one point, from source or from serialised bytecode.
 
 use crate::args::RunArgs;
-use crate::checker::{Checker, Interrupt};
+use crate::checker::Checker;
 use crate::load::{Wanted, load};
 use crate::outcome::{Failure, Outcome};
 use crate::point::Point;
@@ -57,7 +57,7 @@ pub fn run(args: RunArgs) -> Outcome {
     let mut evaluator = setup.evaluator(&instance)?;
     report::to_stderr(program.warnings(), &sources, wanted.format);
     slips::tell(&args.compile, &program, Unread::Misspelt, wanted.format);
-    let mut checker = Checker::new(&Interrupt::default(), setup.patience);
+    let mut checker = Checker::default();
     evaluator.evaluate(&globals, &mut checker);
     setup.name_code(instance.program())?;
 

@@ -13,11 +13,10 @@ use adumbra::{
 };
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::time::Duration;
 
-/// How long a point may take, unless more than the default steps are asked for. Steps bound the work of a point, but a shader of many
-/// lines or large arrays can do much in each.
-pub const MAX_TIME: Duration = Duration::from_secs(5);
+/// Instructions that a point may execute, about, if `--steps` does not say how many steps it may take. Steps alone do not bound its work, since a shader of many
+/// lines does much in each. A clock would, and stop another point on a busy machine.
+pub const MAX_WORK: u64 = 1 << 31;
 
 /// What a compilation and an evaluation need beside the text.
 #[derive(Clone, Debug)]
@@ -29,9 +28,8 @@ pub struct Setup {
     /// Their names.
     pub shadowless: Vec<String>,
     pub engine: Engine,
-    pub limits: Limits,
-    /// [`MAX_TIME`], if it holds.
-    pub patience: Option<Duration>,
+    /// What `--steps` says.
+    steps: Option<u64>,
     /// Whether `perf` is to know the machine code that ran.
     perf_map: bool,
     /// Whether debuggers are told of it.
@@ -102,14 +100,20 @@ impl Setup {
             layout,
             shadowless,
             engine,
-            limits: Limits {
-                steps: args.steps,
-                ..Limits::default()
-            },
-            patience: (args.steps <= DEFAULT_STEPS).then_some(MAX_TIME),
+            steps: args.steps,
             perf_map: args.perf_map,
             gdb: args.gdb,
         })
+    }
+
+    /// What a point of a program may do: the steps that were asked for, or else the default; fewer in a program whose steps can do more than [`MAX_WORK`] together.
+    pub fn limits(&self, program: &Program) -> Limits {
+        let instructions = program.stats().bytecode_ops.max(1) as u64;
+        let default = DEFAULT_STEPS.min(MAX_WORK / instructions);
+        Limits {
+            steps: self.steps.unwrap_or(default),
+            ..Limits::default()
+        }
     }
 
     /// An evaluator with the engine and within the limits that were asked for.
@@ -117,11 +121,19 @@ impl Setup {
     /// # Errors
     /// If the engine cannot run the program.
     pub fn evaluator(&self, instance: &Instance) -> Outcome<Evaluator> {
+        self.evaluator_within(instance, self.limits(instance.program()))
+    }
+
+    /// The same within other limits.
+    ///
+    /// # Errors
+    /// As for [`evaluator`](Setup::evaluator).
+    pub fn evaluator_within(&self, instance: &Instance, limits: Limits) -> Outcome<Evaluator> {
         if (self.perf_map || self.gdb) && self.engine != Engine::Native {
             let message = "--perf-map and --gdb are about machine code, which a single point has by `--engine native`";
             return Err(Failure::usage(message));
         }
-        Evaluator::with(instance, self.engine, self.limits).map_err(Failure::usage)
+        Evaluator::with(instance, self.engine, limits).map_err(Failure::usage)
     }
 
     /// Tells `perf` of the machine code that ran, if it is to know.
@@ -189,4 +201,51 @@ fn globals(args: &CompileArgs) -> Outcome<Globals> {
         set(name, ty, [value, ddx, ddy])?;
     }
     Ok(globals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use adumbra::{Compiler, Sources};
+    use clap::Parser;
+    use std::sync::Arc;
+
+    fn setup(options: &[&str]) -> Setup {
+        let words = ["adumbra", "run", "s.adu"].iter().chain(options);
+        let cli = Cli::try_parse_from(words).expect("the options are known");
+        let Some(Command::Run(args)) = cli.command else {
+            panic!("it is `run`");
+        };
+        Setup::new(&args.compile).expect("the options fit together")
+    }
+
+    /// A shader of a loop with so many statements in it.
+    fn program(statements: usize) -> Arc<Program> {
+        let body = "x = sin(x) * 1.5;".repeat(statements);
+        let text =
+            format!("shader s(out float o) {{ float x = 1; while (x != 0) {{ {body} }} o = x; }}");
+        let compiled = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text));
+        compiled.unwrap_or_else(|findings| panic!("{findings}"))
+    }
+
+    #[test]
+    fn step_budget_shrinks_with_program_size() {
+        let (small, large) = (program(1), program(10_000));
+        let setup = setup(&[]);
+        assert_eq!(setup.limits(&small).steps, DEFAULT_STEPS);
+        let instructions = large.stats().bytecode_ops as u64;
+        assert!(instructions > 10_000);
+        let steps = setup.limits(&large).steps;
+        assert!(steps * instructions <= MAX_WORK && (steps + 1) * instructions > MAX_WORK);
+    }
+
+    #[test]
+    fn step_budget_that_was_asked_for_holds() {
+        let large = program(10_000);
+        for steps in ["7", "1048576", "99999999999"] {
+            let limits = setup(&["--steps", steps]).limits(&large);
+            assert_eq!(limits.steps.to_string(), steps);
+        }
+    }
 }

@@ -136,7 +136,7 @@ impl<'a> Brush<'a> {
         let engine = match job.setup.engine.tier() {
             Some(tier) => {
                 let setup = BatchSetup {
-                    limits: job.setup.limits,
+                    limits: job.setup.limits(job.instance.program()),
                     tier,
                     ..BatchSetup::default()
                 };
@@ -220,7 +220,7 @@ impl<'a> Brush<'a> {
                     for (point, globals) in (first..).zip(&mut *globals) {
                         job.grid.point(&planes, point, globals);
                     }
-                    host.begin(first, job.setup.patience);
+                    host.begin(first);
                     if let [a, b, c, d] = &globals[..] {
                         let helpers = std::array::from_fn(|at| pixels[first + at].is_none());
                         evaluator.evaluate_quad([a, b, c, d], helpers, &mut host);
@@ -271,7 +271,7 @@ fn chunks(
     let width = evaluator.width();
     for first in (0..points).step_by(width) {
         let count = width.min(points - first);
-        host.begin(0, job.setup.patience);
+        host.begin(0);
         match job.is_in_quads() {
             true => evaluator.evaluate_quads(&globals, first, &helpers[first..][..count], host),
             false => evaluator.evaluate(&globals, first, count, host),

@@ -4,7 +4,6 @@ use super::findings::Said;
 use super::textures::Textures;
 use crate::checker::Interrupt;
 use adumbra::{Host, SampleRequest, Sampled, host::MessageId};
-use std::time::{Duration, Instant};
 
 /// The host of one tile.
 #[derive(Debug)]
@@ -20,7 +19,6 @@ pub struct TileHost<'a> {
     /// Of each point, the greatest level of its requests; less than 0 without any.
     pub levels: Vec<f32>,
     pub said: Said,
-    deadline: Option<Instant>,
 }
 
 impl<'a> TileHost<'a> {
@@ -38,14 +36,12 @@ impl<'a> TileHost<'a> {
             point: 0,
             levels: vec![super::view::NO_LEVEL; pixels.len()],
             said: Said::default(),
-            deadline: None,
         }
     }
 
-    /// Gives the points that come next so much time; that is the one that the engine calls its first.
-    pub fn begin(&mut self, first: usize, patience: Option<Duration>) {
+    /// That is the point that the engine calls its first from now on.
+    pub fn begin(&mut self, first: usize) {
         (self.first, self.point) = (first, first);
-        self.deadline = patience.map(|patience| Instant::now() + patience);
     }
 }
 
@@ -71,7 +67,6 @@ impl Host for TileHost<'_> {
     }
 
     fn is_cancelled(&mut self) -> bool {
-        let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
-        is_late || self.interrupt.is_pressed()
+        self.interrupt.is_pressed()
     }
 }

@@ -26,8 +26,8 @@ pub fn first(job: &Job<'_>, sources: &Sources, pixels: &[[f32; 4]]) -> Option<St
     });
     let globals: Vec<Globals> = globals.collect();
     let mut host = TileHost::new(job.textures, job.interrupt, &tile.pixels);
-    host.begin(0, job.setup.patience);
-    let (instance, limits) = (job.instance, job.setup.limits);
+    host.begin(0);
+    let (instance, limits) = (job.instance, job.setup.limits(job.instance.program()));
     let origins = match &globals[..] {
         [a, b, c, d] => {
             nan_origins_in_quad(instance, [a, b, c, d], Corner::ALL[at], limits, &mut host)

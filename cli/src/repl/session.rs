@@ -172,10 +172,10 @@ impl Session {
             .try_for_each(|path| self.load(path))
     }
 
-    /// A texture for one evaluation, which Ctrl-C cancels, and the end of patience.
+    /// A texture for one evaluation, which Ctrl-C cancels.
     pub fn checker(&self) -> Checker {
         self.interrupt.clear();
-        Checker::new(&self.interrupt, self.setup.patience)
+        Checker::new(&self.interrupt)
     }
 
     /// An evaluator for something compiled.

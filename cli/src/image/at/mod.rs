@@ -85,11 +85,13 @@ pub fn follow(args: &ImageArgs, At(at): At, interrupt: &Interrupt) -> Outcome<bo
             AtDivergence::Refuse => reported(&findings, format),
         }
     })?;
-    let grid = scene.grid.of_program(&program)?;
+    let grid = scene.grid.of_program(setup, &program)?;
     // Folding would number messages anew, and changes no result.
     let instance = unfolded(&args.arguments, &program)?;
     let textures = Textures::load(&program, &args.textures)?;
-    let mut evaluator = setup.evaluator(&instance)?;
+    // What is followed is as large as it is for being followed, and stops where the picture's program does.
+    let limits = setup.limits(&scene.program);
+    let mut evaluator = setup.evaluator_within(&instance, limits)?;
     if args.out.is_none() {
         report::to_stderr(scene.program.warnings(), &scene.sources, format);
         tell_of_replaced(&scene.compile, &program, format);
@@ -105,15 +107,7 @@ pub fn follow(args: &ImageArgs, At(at): At, interrupt: &Interrupt) -> Outcome<bo
         globals
     });
     let globals: Vec<Globals> = globals.collect();
-    let new_tracer = || {
-        Tracer::new(
-            &observations,
-            &program,
-            &textures,
-            interrupt,
-            setup.patience,
-        )
-    };
+    let new_tracer = || Tracer::new(&observations, &program, &textures, interrupt);
     let mut tracer = new_tracer();
     if let [a, b, c, d] = &globals[..] {
         evaluator.evaluate_quad([a, b, c, d], [false; 4], &mut tracer);
@@ -132,7 +126,7 @@ pub fn follow(args: &ImageArgs, At(at): At, interrupt: &Interrupt) -> Outcome<bo
     }
     // Another run: marks in NaNs are dear, and few points have any.
     let born = recorder.has_nan().then(|| {
-        let (limits, mut host) = (setup.limits, new_tracer());
+        let mut host = new_tracer();
         match &globals[..] {
             [a, b, c, d] => told_nan_in_quad(
                 &instance,

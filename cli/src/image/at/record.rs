@@ -9,7 +9,6 @@ use adumbra::{
     inspect::{Event, Observation, Observed},
 };
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 /// Passes through each loop that are told of; the further ones are counted.
 pub const MAX_ITERATIONS: u64 = 100;
@@ -283,7 +282,6 @@ pub struct Tracer<'a> {
     program: &'a Program,
     textures: &'a Textures,
     interrupt: &'a Interrupt,
-    deadline: Option<Instant>,
     points: Vec<Recorder>,
     point: usize,
 }
@@ -294,7 +292,6 @@ impl<'a> Tracer<'a> {
         program: &'a Program,
         textures: &'a Textures,
         interrupt: &'a Interrupt,
-        patience: Option<Duration>,
     ) -> Tracer<'a> {
         let is_in_quad = program.quad().is_some();
         let points = (0..if is_in_quad { 4 } else { 1 }).map(|_| Recorder::new(is_in_quad));
@@ -303,7 +300,6 @@ impl<'a> Tracer<'a> {
             program,
             textures,
             interrupt,
-            deadline: patience.map(|patience| Instant::now() + patience),
             points: points.collect(),
             point: 0,
         }
@@ -356,7 +352,6 @@ impl Host for Tracer<'_> {
     }
 
     fn is_cancelled(&mut self) -> bool {
-        let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
-        is_late || self.interrupt.is_pressed()
+        self.interrupt.is_pressed()
     }
 }

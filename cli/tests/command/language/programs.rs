@@ -76,13 +76,8 @@ fn all<'a>(lines: &[(&'a str, &'a str)], key: &str) -> Vec<&'a str> {
 }
 
 fn execute(path: &str, options: &[&str], engine: &'static str) -> Result<Ran, String> {
-    // A budget beyond the default lifts the command's limit in seconds, which a busy machine could reach.
-    let steps = (adumbra::host::DEFAULT_STEPS + 1).to_string();
     let mut args = vec!["run", path, "--json", "--engine", engine];
     args.extend(options);
-    if !options.contains(&"--steps") {
-        args.extend(["--steps", steps.as_str()]);
-    }
     let ran = adumbra(args.iter().copied());
     let result =
         serde_json::from_str(&ran.stdout).map_err(|_| format!("{args:?}: {}", ran.stderr))?;
