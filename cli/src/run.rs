@@ -50,10 +50,7 @@ pub fn run(args: RunArgs) -> Outcome {
         check_bytecode(&args, &setup, &program)?;
     }
     let instance = instance(&args.arguments, &program)?;
-    let globals = setup
-        .globals
-        .adopt(program.globals())
-        .map_err(Failure::usage)?;
+    let globals = setup.adopted(&setup.globals, &program)?;
     let mut evaluator = setup.evaluator(&instance)?;
     report::to_stderr(program.warnings(), &sources, wanted.format);
     slips::tell(&args.compile, &program, Unread::Misspelt, wanted.format);

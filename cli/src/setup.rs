@@ -27,6 +27,8 @@ pub struct Setup {
     pub layout: GlobalsLayout,
     /// Their names.
     pub shadowless: Vec<String>,
+    /// The names of the globals that `-g` sets.
+    given: Vec<String>,
     pub engine: Engine,
     /// What `--steps` says.
     steps: Option<u64>,
@@ -100,10 +102,32 @@ impl Setup {
             layout,
             shadowless,
             engine,
+            given: args
+                .globals_set
+                .iter()
+                .map(|set| set.name.clone())
+                .collect(),
             steps: args.steps,
             perf_map: args.perf_map,
             gdb: args.gdb,
         })
+    }
+
+    /// The globals laid out for a program. A program that was compiled elsewhere may lack those that `-g` does not name.
+    ///
+    /// # Errors
+    /// If it lacks others, or has them with another type.
+    pub fn adopted(&self, globals: &Globals, program: &Program) -> Outcome<Globals> {
+        let mut adopted = Globals::new(program.globals());
+        for member in globals.layout().members() {
+            let name = member.name();
+            if program.globals().member(name).is_none() && !self.given.iter().any(|g| g == name) {
+                continue;
+            }
+            let view = globals.view(name).expect("its own member");
+            adopted.set_view(name, view).map_err(Failure::usage)?;
+        }
+        Ok(adopted)
     }
 
     /// What a point of a program may do: the steps that were asked for, or else the default; fewer in a program whose steps can do more than [`MAX_WORK`] together.

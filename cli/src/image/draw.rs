@@ -324,7 +324,8 @@ mod tests {
         let program = compiler
             .compile(&Sources::new("s.adu", text))
             .expect("it is fine");
-        let grid = grid.of_program(&program).expect("it was compiled for it");
+        let grid = grid.of_program(&setup, &program);
+        let grid = grid.expect("it was compiled for it");
         let shown = super::super::shown::shown(&program, None).expect("there is one");
         let textures = Textures::load(&program, &[]).expect("there are none");
         let instance = Instance::new(&program);

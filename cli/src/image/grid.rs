@@ -184,12 +184,9 @@ impl Grid {
     /// The same for a program, which may have been compiled elsewhere, for some of these globals.
     ///
     /// # Errors
-    /// If it wants others.
-    pub fn of_program(mut self, program: &Program) -> Outcome<Grid> {
-        self.still = self
-            .still
-            .adopt(program.globals())
-            .map_err(Failure::usage)?;
+    /// If it lacks one that was set, or has one with another type.
+    pub fn of_program(mut self, setup: &Setup, program: &Program) -> Outcome<Grid> {
+        self.still = setup.adopted(&self.still, program)?;
         let layout = program.globals().clone();
         self.moving
             .retain(|moving| layout.member(&moving.name).is_some() && program.reads(&moving.name));

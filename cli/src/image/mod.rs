@@ -180,7 +180,7 @@ fn render(
     } = Scene::new(args, derivs)?;
     let times = times(args)?;
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
-    let grid = grid.of_program(&program)?;
+    let grid = grid.of_program(&setup, &program)?;
     let instance = instance(&args.arguments, &program)?;
     let shown = shown::shown(&program, args.output.as_deref())?;
     let textures = Textures::load(&program, &args.textures)?;

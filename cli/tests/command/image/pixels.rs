@@ -244,3 +244,37 @@ fn materials_make_pictures() {
         );
     }
 }
+
+#[test]
+fn bytecode_may_lack_globals_of_the_picture() {
+    let source = scratch(
+        "image_lacking.adu",
+        "shader s(out float o) { o = 0.25 * global_value<pixel>.x; }",
+    );
+    let bytecode = scratch("image_lacking.adb", "");
+    let emit = ["emit", &source, "--stage", "bytecode", "-o", &bytecode];
+    let ran = adumbra(emit.into_iter().chain(["-g", "pixel=0,0:1,0:0,1"]));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let out = place("lacking").join("lacking.exr");
+    let out = out.to_str().expect("a path that is text");
+    let ran = adumbra(["image", &bytecode, "-o", out, "--size", "2x1", "--surface"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let drawn = read(Path::new(out)).expect("a picture");
+    let red: Vec<f32> = drawn.pixels().iter().map(|pixel| pixel[0]).collect();
+    assert_eq!(red, [0.125, 0.375]);
+
+    let ran = adumbra(["run", &bytecode, "--globals", "picture", "--globals", "hit"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "o  64.125\n"),
+        "{}",
+        ran.stderr
+    );
+    // What somebody sets is there, or it is a mistake.
+    for command in [&["image", &bytecode, "-o", out][..], &["run", &bytecode]] {
+        let set = ["-g", "pixel=0,0:1,0:0,1", "-g", "gain=2"];
+        let ran = adumbra(command.iter().copied().chain(set));
+        assert_eq!(ran.code, 2, "{command:?}");
+        assert!(ran.stderr.contains("gain"), "{}", ran.stderr);
+    }
+}
