@@ -9,13 +9,16 @@
 //!   `bytecode`, `gradients` and `group`. It begins from `fuzz/corpus` and keeps there what covers most; `cargo fuzz run --fuzz-dir
 //!   fuzz/targets -s none source` does the same without that, for those who have cargo-fuzz.
 //! - `cargo run --release -p adumbra-fuzz -- numerics` holds the rows of the op table against their specs, over all floats ([`numerics`]).
+//! - `cargo run --release -p adumbra-fuzz -- bits` holds what programs give, to the bit, against hashes from an earlier commit ([`bits`]).
 //!
 //! A program that was found to disagree goes into `fuzz/regressions` once it is mended.
 
+pub mod bits;
 pub mod bundle;
 pub mod campaign;
 pub mod choices;
 pub mod feature;
+pub mod fnv;
 pub mod generate;
 pub mod mix;
 pub mod numerics;
@@ -25,6 +28,7 @@ pub mod seeds;
 pub mod seen;
 pub mod signature;
 pub mod strategy;
+pub mod surface;
 pub mod targets;
 
 pub use generate::{Point, Profile, Program};

@@ -1,4 +1,4 @@
-//! The commands: campaigns, and sweeps over all floats. `cargo run --release -p adumbra-fuzz -- help` says what there is.
+//! The commands: campaigns, sweeps over all floats, and records of bits. `cargo run --release -p adumbra-fuzz -- help` says what there is.
 //!
 //! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its progress to standard error; it fails if a row is
 //! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
@@ -7,7 +7,7 @@ use adumbra::batch::NoSimd;
 use adumbra_fuzz::numerics::engine::Engine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::At;
-use adumbra_fuzz::{Profile, Program, campaign, seeds};
+use adumbra_fuzz::{Profile, Program, bits, campaign, seeds};
 use adumbra_vm::Level;
 use clap::Parser;
 use std::fmt;
@@ -58,6 +58,21 @@ enum Command {
         #[arg(long, conflicts_with = "native")]
         auto: bool,
     },
+    /// Hold what programs give, to the bit, against hashes from an earlier commit
+    Bits {
+        /// How many random programs, beside those of `tests/lang` and the materials; in whole thousands
+        #[arg(long, value_name = "N", default_value_t = 100_000)]
+        programs: u64,
+        /// The record to hold them against; that of the repository without
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "list"])]
+        check: Option<PathBuf>,
+        /// Write a record; what a file there says of causes is kept
+        #[arg(long, value_name = "FILE", conflicts_with = "list")]
+        write: Option<PathBuf>,
+        /// Print the hashes of every single program, as the record counts none of them
+        #[arg(long)]
+        list: bool,
+    },
     /// Print the program that a seed stands for
     Show { seed: u64 },
     /// Write what a target under libFuzzer begins from
@@ -96,6 +111,16 @@ fn main() -> ExitCode {
             native,
             auto,
         } => quads(programs, seed, at(native, auto)),
+        Command::Bits {
+            programs,
+            check,
+            write,
+            list,
+        } => complaining(match (list, write) {
+            (true, _) => bits::run::list(programs),
+            (false, Some(file)) => bits::run::write(programs, &file),
+            (false, None) => bits::run::check(programs, &check.unwrap_or_else(bits::kept)),
+        }),
         Command::Show { seed } => show(seed),
         Command::Seeds { target, folder } => write_seeds(&target, &folder),
         Command::Numerics {
@@ -191,7 +216,12 @@ fn finish(report: &impl fmt::Display, finding: Option<String>) -> ExitCode {
 }
 
 fn numerics(options: &report::Options) -> ExitCode {
-    match report::run(options) {
+    complaining(report::run(options))
+}
+
+/// The status of a command that says whether all is well.
+fn complaining(result: Result<bool, String>) -> ExitCode {
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(what) => {

@@ -4,6 +4,7 @@
 mod agreement;
 mod assembly;
 mod batch;
+mod bits;
 mod closures;
 mod crates;
 mod floats;

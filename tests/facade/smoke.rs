@@ -2,6 +2,7 @@
 
 use adumbra_fuzz::choices::{Choices, bytes_of_seed};
 use adumbra_fuzz::generate::soup;
+use adumbra_fuzz::oracle::bytecode::Fate;
 use adumbra_fuzz::oracle::chain::Chain;
 use adumbra_fuzz::oracle::{bytecode, group, source};
 use adumbra_fuzz::seen::Seen;
@@ -31,6 +32,24 @@ fn what_campaigns_kept_does_no_harm() {
             target.must_hold(&bytes, &mut seen);
         }
         assert!(seen.inputs > 10, "{}: {seen}", target.name);
+    }
+}
+
+/// Files that validation once accepted, and that ran without end, or gave another result by another engine or after other points.
+#[test]
+fn found_bytecode_is_refused_or_agrees() {
+    for (name, fate) in [
+        ("save_without_steps", Fate::Refused),
+        ("nan_bits_as_int", Fate::Refused),
+        // One byte of a program that is sound.
+        ("stale_register", Fate::Refused),
+        ("stale_base", Fate::Run),
+        ("quad_output_lanes", Fate::Run),
+    ] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/bytecode");
+        let input = std::fs::read(file.join(name)).expect("the input can be read");
+        // The first byte tells the target that a file follows.
+        assert_eq!(bytecode::check(&input[1..], None), Ok(fate), "{name}");
     }
 }
 

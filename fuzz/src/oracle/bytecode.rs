@@ -7,6 +7,7 @@ use super::observed::{Extent, Observed};
 use super::quads::{self, QuadMix};
 use super::reference::limits;
 use crate::choices::Choices;
+use crate::fnv::Fnv;
 use crate::generate::{Point, point};
 use adumbra::{Program, Sources, evaluator::Engine};
 use std::sync::Arc;
@@ -174,9 +175,27 @@ pub fn headed(payload: &[u8]) -> Vec<u8> {
     seal(&file.to_bytecode()[..8], payload)
 }
 
-/// A file of magic and version, the payload's checksum (FNV-1a, 64 bits), and the payload.
+/// A file of magic and version, the payload's checksum, and the payload.
 fn seal(start: &[u8], payload: &[u8]) -> Vec<u8> {
-    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let checksum: u64 = payload.iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    let checksum = Fnv::of(payload);
     [start, &checksum.to_le_bytes(), payload].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_that_take_too_long_are_findings() {
+        let text = "shader main(out float o) { for (int i = 0; i < 1000; ++i) o += sin(o + 1.0); }";
+        let program = compiler(&MODES[0]).compile(&Sources::new("loop.adu", text));
+        let file = program.expect("it is a shader").to_bytecode();
+        assert_eq!(check(&file, None), Ok(Fate::Run));
+        assert_eq!(
+            check(&file, Some(Duration::from_secs(86_400))),
+            Ok(Fate::Run)
+        );
+        let found = check(&file, Some(Duration::ZERO)).expect_err("it takes some time");
+        assert!(found.contains("took"), "{found}");
+    }
 }

@@ -216,7 +216,7 @@ pub fn observe_within(
 }
 
 /// The globals of a point; those that it lacks are zero.
-pub(super) fn place(program: &adumbra::Program, point: &Point) -> Globals {
+pub(crate) fn place(program: &adumbra::Program, point: &Point) -> Globals {
     let mut globals = Globals::new(program.globals());
     let words = point.iter().flat_map(|at| [&at.value, &at.ddx, &at.ddy]);
     for (word, &given) in globals.words_mut().iter_mut().zip(words.flatten()) {
@@ -226,7 +226,7 @@ pub(super) fn place(program: &adumbra::Program, point: &Point) -> Globals {
 }
 
 /// What an evaluator shows after an evaluation.
-pub(super) fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
+pub(crate) fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
     shown_words(evaluator.outputs(), textures, evaluator.faults())
 }
 

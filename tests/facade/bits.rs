@@ -1,0 +1,47 @@
+//! Programs give, to the bit, what they gave at the commit that `tests/data/bits.txt` names. All of its random programs are held against it by
+//! `cargo run --release -p adumbra-fuzz -- bits`.
+
+use adumbra_fuzz::bits::kept;
+use adumbra_fuzz::bits::record::Record;
+use adumbra_fuzz::bits::run::{BLOCK, Item, compare, compute, missing};
+
+/// Random programs that the suite runs.
+const PROGRAMS: u64 = 2 * BLOCK;
+
+/// Random programs that are recorded.
+const RECORDED: u64 = 100_000;
+
+fn record() -> Record {
+    let text = std::fs::read_to_string(kept()).expect("the record can be read");
+    Record::read(&text).expect("each line is one")
+}
+
+#[test]
+fn written_programs_give_recorded_bits() {
+    let record = record();
+    let items = Item::written().expect("the folders can be read");
+    let found = compute(&items, &record);
+    assert_eq!(missing(&found, &record), [""; 0]);
+    let report = compare(found, &record);
+    assert!(report.wrong.is_empty(), "{report}");
+    assert!(report.same >= 300, "{report}");
+}
+
+#[test]
+fn random_programs_give_recorded_bits() {
+    let items: Vec<Item> = Item::blocks(PROGRAMS).collect();
+    let record = record();
+    let report = compare(compute(&items, &record), &record);
+    assert!(report.wrong.is_empty(), "{report}");
+    assert_eq!(report.same, items.len(), "{report}");
+}
+
+#[test]
+fn record_holds_all_random_programs() {
+    let record = record();
+    let all = Item::blocks(RECORDED).map(|item| item.to_string());
+    let lacking: Vec<String> = all
+        .filter(|name| !record.entries.contains_key(name))
+        .collect();
+    assert_eq!(lacking, [""; 0]);
+}
