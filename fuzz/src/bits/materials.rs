@@ -21,7 +21,8 @@ pub fn programs() -> Result<Vec<String>, String> {
 
 /// The points of the grid, quad by quad.
 fn grid() -> Vec<Point> {
-    let quads = (0..SIDE * SIDE).filter(|i| (i % SIDE) % STRIDE == 0 && (i / SIDE) % STRIDE == 0);
+    let is_first = |side: usize| side.is_multiple_of(STRIDE);
+    let quads = (0..SIDE * SIDE).filter(|i| is_first(i % SIDE) && is_first(i / SIDE));
     let points = quads.flat_map(|first| [0, 1, SIDE, SIDE + 1].map(|next| first + next));
     points
         .map(|index| surface::point(surface::middle(index)))
