@@ -75,7 +75,7 @@ fn word<R: WordRow<N>, const N: usize>(operands: &[Words; MAX_OPERANDS], _: Patt
 /// Computes the active points of packs.
 ///
 /// # Safety
-/// As for [`General`](super::General); the op has so many operands.
+/// As for [`General`](super::General); the op has `operands` operands.
 unsafe fn each_point(
     mut refs: *const Ref,
     pattern: Pattern,

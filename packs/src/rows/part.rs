@@ -68,7 +68,7 @@ impl<R: Row<N>, const N: usize> Part<N> for Float<R> {
             }
             i += 1;
         }
-        // Without shadows nobody reads the partials, and they are not computed.
+        // The compiler removes the partials where there are no shadows to multiply.
         let (value, partials) = R::both(values);
         let value_bits = value.bits();
         if !has_shadows {
