@@ -1,22 +1,20 @@
-//! General routines that go from point to point: one loop for all ops, which calls the op's own scalar value and tangent.
+//! General routines that go from point to point: each op's own scalar value and tangent, in a loop.
 //!
-//! They are the baseline's where processors usually have more. There it has to run anywhere, not to be fast, and packs of four took a fifth of the time that compiling
-//! all routines does.
+//! They are the baseline's where processors usually have more. There it has to run anywhere, as fast as the point interpreter does; packs of four took a fifth of the
+//! time that compiling all routines does.
 
 use crate::level::{Level, lanes_of};
 use crate::pattern::Pattern;
 use crate::places::Ref;
-use adumbra_ops::point::{MAX_OPERANDS, operand_float};
+use adumbra_ops::point::operand_float;
 use adumbra_ops::row::{Row, WordRow, tangent};
-use adumbra_ops::types::Direction;
+use adumbra_ops::types::{Direction, Lanes};
 
-/// The words of a point: a value and its shadows, which are 0 where there are none.
-type Words = [u32; 3];
-/// Computes a point of an op.
-type Compute = fn(operands: &[Words; MAX_OPERANDS], pattern: Pattern) -> Words;
+/// How many points a vector of the baseline has.
+const WIDTH: usize = lanes_of(Level::Baseline);
 
-/// Where a value is, and its shadows as far as it has any.
-type Place = [Option<Ref>; 3];
+/// What a shadow reads that is not there.
+static ZEROS: [u32; WIDTH] = [0; WIDTH];
 
 /// References: the result, those of its shadows that the pattern has, then the same for each operand.
 ///
@@ -28,8 +26,27 @@ pub(super) unsafe fn float_general<R: Row<N>, const N: usize>(
     packs: &[u32],
     active: &[u32],
 ) {
+    let arg = |i: usize, word| operand_float(R::INFO.operands[i], word);
+    if pattern.result().is_none() {
+        let value = |operands: &[[u32; 1]; N]| {
+            [R::value(std::array::from_fn(|i| arg(i, operands[i][0]))).to_bits()]
+        };
+        // SAFETY: asked of the caller; an op whose result has no shadows reads none.
+        return unsafe { each_point(refs, pattern, packs, active, value) };
+    }
+    let dual = |operands: &[[u32; 3]; N]| {
+        let (value, partials) = R::both(std::array::from_fn(|i| arg(i, operands[i][0])));
+        let along = |direction: Direction| {
+            let shadow = |i: usize| f32::from_bits(operands[i][1 + direction as usize]);
+            let shadows =
+                std::array::from_fn(|i| (pattern.operand(i).has(direction)).then(|| shadow(i)));
+            tangent(&partials, shadows, value).to_bits()
+        };
+        let [x, y] = Direction::BOTH.map(along);
+        [value.to_bits(), x, y]
+    };
     // SAFETY: asked of the caller.
-    unsafe { each_point(refs, pattern, packs, active, N, float::<R, N>) }
+    unsafe { each_point(refs, pattern, packs, active, dual) }
 }
 
 /// References: the result, then the operands.
@@ -42,77 +59,49 @@ pub(super) unsafe fn word_general<R: WordRow<N>, const N: usize>(
     packs: &[u32],
     active: &[u32],
 ) {
+    let value = |operands: &[[u32; 1]; N]| [R::value(operands.map(|[word]| word))];
     // SAFETY: asked of the caller.
-    unsafe { each_point(refs, Pattern::default(), packs, active, N, word::<R, N>) }
+    unsafe { each_point(refs, Pattern::default(), packs, active, value) }
 }
 
-fn float<R: Row<N>, const N: usize>(operands: &[Words; MAX_OPERANDS], pattern: Pattern) -> Words {
-    let mut args = [0.0; N];
-    let mut shadows = [[None; N]; 2];
-    for i in 0..N {
-        let [value, along @ ..] = operands[i];
-        args[i] = operand_float(R::INFO.operands[i], value);
-        for d in 0..2 {
-            if pattern.operand(i).has(Direction::BOTH[d]) {
-                shadows[d][i] = Some(f32::from_bits(along[d]));
-            }
-        }
-    }
-    let (value, partials) = R::both(args);
-    let [x, y] = shadows;
-    let (x, y) = (tangent(&partials, x, value), tangent(&partials, y, value));
-    [value.to_bits(), x.to_bits(), y.to_bits()]
-}
-
-fn word<R: WordRow<N>, const N: usize>(operands: &[Words; MAX_OPERANDS], _: Pattern) -> Words {
-    let mut args = [0; N];
-    for i in 0..N {
-        args[i] = operands[i][0];
-    }
-    [R::value(args), 0, 0]
-}
-
-/// Computes the active points of packs.
+/// Computes the active points of packs. A point's operand or result is its value, and its shadows if `WORDS` is 3: 0 where the pattern has none.
 ///
 /// # Safety
-/// As for [`General`](super::General); the op has `operands` operands.
-unsafe fn each_point(
+/// As for [`General`](super::General); the op has `N` operands, and no shadows if `WORDS` is 1.
+unsafe fn each_point<const N: usize, const WORDS: usize>(
     mut refs: *const Ref,
     pattern: Pattern,
     packs: &[u32],
     active: &[u32],
-    operands: usize,
-    compute: Compute,
+    compute: impl Fn(&[[u32; WORDS]; N]) -> [u32; WORDS],
 ) {
-    let mut next = |[x, y]: [bool; 2]| {
-        [true, x, y].map(|is_there| {
-            is_there.then(|| {
-                // SAFETY: there is a reference for each value, and for each shadow of the pattern.
-                let place = unsafe { *refs };
-                refs = refs.wrapping_add(1);
-                place
-            })
+    let mut next = |lanes: Lanes, absent: Ref| {
+        std::array::from_fn(|word| {
+            if word > 0 && !lanes.has(Direction::BOTH[word - 1]) {
+                return absent;
+            }
+            // SAFETY: there is a reference for each value, and for each shadow of the pattern.
+            let there = unsafe { *refs };
+            refs = refs.wrapping_add(1);
+            there
         })
     };
-    let result = next(Direction::BOTH.map(|d| pattern.result().has(d)));
-    let mut places: [Place; MAX_OPERANDS] = [[None; 3]; MAX_OPERANDS];
-    for (i, place) in places[..operands].iter_mut().enumerate() {
-        *place = next(Direction::BOTH.map(|d| pattern.operand(i).has(d)));
-    }
-    let mut words = [[0; 3]; MAX_OPERANDS];
+    let mut unread = [0; WIDTH];
+    let uniform = |at: *mut u32| Ref { at, mask: 0 };
+    let result: [Ref; WORDS] = next(pattern.result(), uniform(unread.as_mut_ptr()));
+    let zeros = uniform(ZEROS.as_ptr().cast_mut());
+    let operands: [[Ref; WORDS]; N] = std::array::from_fn(|i| next(pattern.operand(i), zeros));
     for (&pack, &active) in packs.iter().zip(active) {
-        for lane in (0..lanes_of(Level::Baseline)).filter(|lane| active >> lane & 1 == 1) {
-            // SAFETY: planes have the packs, and cells have one, which all of them are; the caller asks no less.
-            let word = |place: Ref| unsafe { place.pack(pack).add(lane) };
-            for (words, place) in words.iter_mut().zip(&places[..operands]) {
-                // SAFETY: as above.
-                *words = place.map(|place| place.map_or(0, |place| unsafe { *word(place) }));
-            }
-            for (place, found) in result.iter().zip(compute(&words, pattern)) {
-                if let Some(place) = place {
-                    // SAFETY: as above; the operands of the point were read before.
-                    unsafe { *word(*place) = found };
-                }
+        // SAFETY: planes have the packs, and cells have one, which all of them are; the caller asks no less.
+        let of_pack = |at: Ref| unsafe { at.pack(pack) };
+        let operands = operands.map(|words| words.map(of_pack));
+        let result = result.map(of_pack);
+        for point in (0..WIDTH).filter(|point| active >> point & 1 == 1) {
+            // SAFETY: a pack has `WIDTH` points.
+            let words = operands.map(|words| words.map(|at| unsafe { *at.add(point) }));
+            for (at, word) in result.into_iter().zip(compute(&words)) {
+                // SAFETY: as above; the point's operands were read before. `ZEROS` is no result's, so it is never written.
+                unsafe { *at.add(point) = word };
             }
         }
     }
