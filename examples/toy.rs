@@ -55,7 +55,6 @@ fn trace(ray: Dual<Vec3>) -> Option<Hit> {
 
 /// Waves. Each mip level is there when it was asked for fifty times; until then it is loaded.
 struct Waves([u32; 7]);
-
 impl Host for Waves {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let along_x = request.dudx.hypot(request.dvdx);
@@ -71,7 +70,7 @@ impl Host for Waves {
 }
 
 pub(crate) type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
-/// The pixels; the shares of each thread's time for intersection, shading and walking closures.
+/// The pixels; the shares of each thread's time for rays and light, shading, walking closures.
 pub(crate) fn render(height: usize, threads: usize) -> Fallible<(Vec<Vec3>, Vec<[f32; 3]>)> {
     let args = [("axis", Type::Vector(3)), ("exponent", Type::FLOAT)];
     let known = ClosureRegistry::new().with("Lobe", &args)?;
@@ -80,24 +79,20 @@ pub(crate) fn render(height: usize, threads: usize) -> Fallible<(Vec<Vec3>, Vec<
     let compiler = Compiler::new(GlobalsLayout::of::<Hit>()).with_closures(known.clone());
     let program = compiler.compile_group(&Group::load("toy.json", &folder)?)?;
     let (reader, surface) = (known.reader(&program)?, program.closure_slot("surface")?);
-    let material = Instance::new(&program);
-    let (width, step) = (height * 8 / 5, 1.0 / height as f32);
+    let (width, step, material) = (height * 8 / 5, 1.0 / height as f32, Instance::new(&program));
     let mut image = vec![Vec3::new(0.4, 0.6, 0.9); width * height];
     let chunk = BatchEvaluator::new(&material)?.width();
     let chunks = Mutex::new((0..).step_by(chunk).zip(image.chunks_mut(chunk)));
     let next = || chunks.lock().expect("no thread panicked").next();
     let draw = || -> Fallible<[f32; 3]> {
         let (mut batch, mut single) = (BatchEvaluator::new(&material)?, Evaluator::new(&material));
-        let (mut waves, mut weights, mut parked) = (Waves([0; 7]), vec![], vec![]);
+        let (mut waves, mut parked) = (Waves([0; 7]), vec![]);
+        let (mut weights, mut lobes) = (vec![], vec![]);
         let (mut spent, mut clock) = ([Duration::ZERO; 3], Instant::now());
         let mut spend = |part: usize| spent[part] += replace(&mut clock, Instant::now()).elapsed();
-        // The light that a closure reflects: of the sun, unless it is 0, and of the sky.
-        let mut light = |closure: ClosureView<'_>, sun: f32| -> Vec3 {
-            let leaves = reader.leaves(closure, &mut weights).map(|leaf| {
-                let lobe = SUN.dot(leaf.read(axis)).max(0.0).powf(leaf.read(exponent));
-                Vec3::from(leaf.weight) * (sun * lobe + 0.3)
-            });
-            leaves.sum()
+        let mut walk = |lobes: &mut Vec<_>, point: usize, closure: ClosureView<'_>| {
+            let leaves = reader.leaves(closure, &mut weights);
+            lobes.extend(leaves.map(|l| (point, l.weight, l.read(axis), l.read(exponent))));
         };
         while let Some((first, pixels)) = next() {
             let (mut hits, mut places) = (Vec::new(), Vec::new());
@@ -106,6 +101,7 @@ pub(crate) fn render(height: usize, threads: usize) -> Fallible<(Vec<Vec3>, Vec<
                 let value = Vec3::new(x * step - 0.8, 0.4 - y * step, 1.5);
                 let (ddx, ddy) = (Vec3::X * step, Vec3::NEG_Y * step);
                 if let Some(hit) = trace(Dual { value, ddx, ddy }) {
+                    *pixel = Vec3::ZERO;
                     places.push((pixel, f32::from(nearest(hit.position.value, SUN).is_none())));
                     hits.push(hit);
                 }
@@ -114,26 +110,31 @@ pub(crate) fn render(height: usize, threads: usize) -> Fallible<(Vec<Vec3>, Vec<
             batch.evaluate(&BatchGlobals::from(&hits[..]), 0, hits.len(), &mut waves);
             batch.park_all(&mut parked)?;
             spend(1);
-            for (point, (pixel, sun)) in places.iter_mut().enumerate() {
-                **pixel = light(batch.closure(surface, point), *sun);
-            }
+            let points = 0..places.len();
+            points.for_each(|point| walk(&mut lobes, point, batch.closure(surface, point)));
+            spend(2);
             // Texels come while a renderer shades other points. This one asks until they are there.
             while let Some((point, waiting)) = parked.pop() {
-                let Sampled::Ready(texel) = waves.sample(waiting.request()) else {
+                if let Sampled::Ready(texel) = waves.sample(waiting.request()) {
+                    single.resume(waiting, texel, &mut waves)?;
+                    spend(1);
+                    walk(&mut lobes, point, single.closure(surface));
+                    spend(2);
+                } else {
                     parked.push((point, waiting));
-                    continue;
-                };
-                single.resume(waiting, texel, &mut waves)?;
-                *places[point].0 = light(single.closure(surface), places[point].1);
+                }
             }
-            spend(2);
+            // Each lobe reflects the sun, unless a sphere hides it, and the sky.
+            for (point, tint, axis, exponent) in lobes.drain(..) {
+                let (pixel, sun) = &mut places[point];
+                **pixel += Vec3::from(tint) * (*sun * SUN.dot(axis).max(0.0).powf(exponent) + 0.3);
+            }
         }
         Ok(spent.map(|part| part.div_duration_f32(spent.iter().sum())))
     };
     let spent: Fallible<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(draw)).collect();
-        let done = threads.into_iter().map(|thread| thread.join());
-        done.map(|done| done.expect("no thread panicked")).collect()
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
     Ok((image, spent?))
 }
@@ -142,9 +143,8 @@ pub(crate) fn main() -> Fallible<()> {
     let (image, spent) = render(400, 2)?;
     let mut png = png::Encoder::new(std::fs::File::create("toy.png")?, 640, 400);
     png.set_color(png::ColorType::Rgb);
-    let bytes = image.iter().flat_map(|c| (255.0 * c.powf(0.5)).to_array());
-    let bytes: Vec<u8> = bytes.map(|byte| byte as u8).collect();
-    png.write_header()?.write_image_data(&bytes)?;
-    println!("{spent:.2?} of each thread's time: intersection, shading, walking closures");
-    Ok(())
+    let bytes = |c: &Vec3| (255.0 * c.powf(0.5)).to_array().map(|byte| byte as u8);
+    let bytes: Vec<u8> = image.iter().flat_map(bytes).collect();
+    println!("{spent:.2?} of each thread's time: rays and light, shading, walking closures");
+    Ok(png.write_header()?.write_image_data(&bytes)?)
 }
