@@ -7,6 +7,7 @@
 use crate::compute::Computation;
 use crate::flow::{Event, Goal, Leave, Put};
 use crate::graph::{Code, Graph, Id};
+use crate::optimisation::{Optimisation, Optimisations};
 use crate::order::reorder;
 use crate::pair::Half;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +16,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 type Back = FxHashMap<u32, Put>;
 
 /// Lets a tree that begins at a place carry what it can; gives how many nodes its later turns pass by.
-pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u32 {
+pub(crate) fn carry(
+    optimisations: Optimisations,
+    tree: &mut Computation,
+    events: &mut [Event],
+    at: u32,
+) -> u32 {
     let is_back = |leave: &Leave| matches!(leave.to, Goal::Place(to) if to == at);
     let backs = leaves(events).filter(|leave| is_back(leave));
     let by_slot = |leave: &mut Leave| leave.stores.iter().map(|&put| (put.slot, put)).collect();
@@ -58,7 +64,9 @@ pub(crate) fn carry(tree: &mut Computation, events: &mut [Event], at: u32) -> u3
             store.value = both;
         }
     }
-    guess(&mut tree.graph, &is_pair, &leads, &carried);
+    if optimisations.has(Optimisation::BoundPrediction) {
+        guess(&mut tree.graph, &is_pair, &leads, &carried);
+    }
     let stores = tree.stores.iter_mut().map(|store| &mut store.behind);
     for behind in stores.chain(events.iter_mut().map(|event| &mut event.behind)) {
         // The first nodes that were behind it stand before it now, and none of them behind something that happens: later turns would pass that by.
@@ -194,7 +202,7 @@ mod tests {
             stores,
             lineage,
         };
-        let first = carry(&mut tree, &mut events, AT) as usize;
+        let first = carry(Optimisations::ALL, &mut tree, &mut events, AT) as usize;
         let graph = &tree.graph;
         let mut found: Vec<Vec<(Id, Id)>> = leaves(&mut events)
             .map(|leave| {

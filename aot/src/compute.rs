@@ -5,6 +5,7 @@
 
 use crate::chain::Chains;
 use crate::graph::{Code, Graph, Id};
+use crate::optimisation::{Optimisation, Optimisations};
 use crate::pair::{both, has_pairs};
 use crate::template::Templates;
 use adumbra_ir::host::CANONICAL_NAN;
@@ -146,7 +147,11 @@ pub(crate) struct Writer<'s> {
 }
 
 /// The segments of a stretch: itself, or what it is cut into.
-pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Computation> {
+pub(crate) fn segments(
+    optimisations: Optimisations,
+    stretch: &Stretch,
+    templates: &mut Templates,
+) -> Vec<Computation> {
     let mut accesses = Accesses::of(&stretch.rows, stretch.words.len());
     let mut is_stored = vec![false; stretch.words.len()];
     for &word in &stretch.stored {
@@ -156,7 +161,8 @@ pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Comp
         let later = accesses.is_read(word, row);
         later.unwrap_or(is_stored[word as usize])
     };
-    let mut writer = Writer::new(&stretch.words);
+    let mut writer = Writer::new(optimisations, &stretch.words);
+    let cuts = optimisations.has(Optimisation::LoopFission);
     let mut segments = Vec::new();
     let mut chains = Chains::default();
     // Hardly a row is no node, so many rows are known to be long beforehand.
@@ -167,7 +173,7 @@ pub(crate) fn segments(stretch: &Stretch, templates: &mut Templates) -> Vec<Comp
         writer.row(row, templates);
         let is_long =
             writer.graph.len() >= most.nodes || chains.longest(&writer.graph) >= most.chain;
-        if !is_long {
+        if !cuts || !is_long {
             continue;
         }
         chains.clear();
@@ -259,10 +265,10 @@ pub(crate) fn words(value: &Value) -> impl Iterator<Item = u32> + use<> {
 }
 
 impl<'s> Writer<'s> {
-    pub(crate) fn new(homes: &'s [Home]) -> Writer<'s> {
+    pub(crate) fn new(optimisations: Optimisations, homes: &'s [Home]) -> Writer<'s> {
         Writer {
             homes,
-            graph: Graph::default(),
+            graph: Graph::new(optimisations),
             now: vec![None; homes.len()],
             before: vec![None; homes.len()],
             touched: Vec::new(),
@@ -273,10 +279,10 @@ impl<'s> Writer<'s> {
     }
 
     /// The same of a flow, where both shadows of a value are one node.
-    pub(crate) fn in_pairs(homes: &'s [Home]) -> Writer<'s> {
+    pub(crate) fn in_pairs(optimisations: Optimisations, homes: &'s [Home]) -> Writer<'s> {
         Writer {
-            in_pairs: true,
-            ..Writer::new(homes)
+            in_pairs: optimisations.has(Optimisation::ShadowPairs),
+            ..Writer::new(optimisations, homes)
         }
     }
 
@@ -459,7 +465,7 @@ mod tests {
     /// The segments of a sum of so many terms, and of each how long it is.
     fn cut(terms: u32, of_sines: bool) -> Vec<(usize, u32)> {
         let stretch = Trial::sum(terms, of_sines).stretch;
-        let segments = segments(&stretch, &mut Templates::new(false));
+        let segments = segments(Optimisations::ALL, &stretch, &mut Templates::new(false));
         let rows = segments.iter().flat_map(|own| &own.lineage.made);
         let rows: Vec<u32> = rows.map(|&(_, position)| position).collect();
         assert!(rows.is_sorted(), "rows stay in order");

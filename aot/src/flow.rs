@@ -7,6 +7,7 @@ use crate::carry::carry;
 use crate::choice::branch;
 use crate::compute::{Accesses, Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id, ONES};
+use crate::optimisation::{Optimisation, Optimisations};
 use crate::pair::Half;
 use crate::superword::pack;
 use crate::template::Templates;
@@ -110,8 +111,12 @@ pub(crate) enum Goal {
 }
 
 /// The trees of a flow, those of its entries in their order, and how many places they have.
-pub(crate) fn trees(flow: &Flow, templates: &mut Templates) -> (Vec<Tree>, u32) {
-    let mut grower = Grower::new(flow);
+pub(crate) fn trees(
+    optimisations: Optimisations,
+    flow: &Flow,
+    templates: &mut Templates,
+) -> (Vec<Tree>, u32) {
+    let mut grower = Grower::new(optimisations, flow);
     let mut trees = Vec::new();
     while let Some(root) = grower.waiting.pop() {
         trees.push(grower.tree(root, templates));
@@ -139,6 +144,7 @@ struct Arm {
 
 /// Grows trees.
 struct Grower<'f> {
+    optimisations: Optimisations,
     flow: &'f Flow,
     writer: Writer<'f>,
     /// Whether a tree begins with each piece.
@@ -158,7 +164,7 @@ struct Grower<'f> {
 }
 
 impl<'f> Grower<'f> {
-    fn new(flow: &'f Flow) -> Grower<'f> {
+    fn new(optimisations: Optimisations, flow: &'f Flow) -> Grower<'f> {
         let count = flow.pieces.len();
         let mut sources = vec![0_usize; count];
         let mut is_root = vec![false; count];
@@ -170,12 +176,14 @@ impl<'f> Grower<'f> {
                 }
             }
         }
+        let joins = optimisations.has(Optimisation::ExtendedBlocks);
         for (is_root, sources) in is_root.iter_mut().zip(sources) {
-            *is_root |= sources > 1;
+            *is_root |= sources > 1 || !joins;
         }
         let mut grower = Grower {
+            optimisations,
             flow,
-            writer: Writer::in_pairs(&flow.words),
+            writer: Writer::in_pairs(optimisations, &flow.words),
             is_root,
             waiting: Vec::new(),
             is_known: vec![false; count],
@@ -226,9 +234,16 @@ impl<'f> Grower<'f> {
             lineage,
         };
         let mut events = std::mem::take(&mut self.events);
-        pack(&mut computation, &mut events);
-        self.places = branch(&mut computation, &mut events, self.places);
-        let first = carry(&mut computation, &mut events, root.at);
+        if self.optimisations.has(Optimisation::Superwords) {
+            pack(&mut computation, &mut events);
+        }
+        if self.optimisations.has(Optimisation::SelectToBranch) {
+            self.places = branch(&mut computation, &mut events, self.places);
+        }
+        let first = match self.optimisations.has(Optimisation::LoopCarriedValues) {
+            true => carry(self.optimisations, &mut computation, &mut events, root.at),
+            false => 0,
+        };
         Tree {
             at: root.at,
             computation,
@@ -336,6 +351,7 @@ impl<'f> Grower<'f> {
             ..
         }) = self.events.last_mut()
             && *steps < MAX_STEPS
+            && self.optimisations.has(Optimisation::StepMerging)
         {
             *steps += 1;
             return;
@@ -495,7 +511,7 @@ mod tests {
 
     /// The steps that are taken at once, and the exits to where they are taken one by one.
     fn taken(flow: &Flow) -> Vec<(u32, u32)> {
-        let (trees, _) = trees(flow, &mut Templates::new(false));
+        let (trees, _) = trees(Optimisations::ALL, flow, &mut Templates::new(false));
         let events = trees.iter().flat_map(|tree| &tree.events);
         let steps = events.filter_map(|event| match &event.turn {
             Turn::Step { steps, leave } => match leave.to {

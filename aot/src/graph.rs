@@ -9,6 +9,7 @@ mod tests;
 
 pub(crate) use node::{Code, Id, Node};
 
+use crate::optimisation::{Optimisation, Optimisations};
 use crate::seen::Seen;
 use adumbra_ops::field::{Field, Lane, Word};
 use std::ops::Range;
@@ -29,6 +30,7 @@ const SIGN: u32 = 1 << 31;
 /// Nodes, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
+    optimisations: Optimisations,
     pub(crate) nodes: Vec<Node>,
     /// Whether each is a mask.
     is_mask: Vec<bool>,
@@ -43,9 +45,21 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
+    /// No nodes yet.
+    pub(crate) fn new(optimisations: Optimisations) -> Graph {
+        Graph {
+            optimisations,
+            ..Graph::default()
+        }
+    }
+
     /// The node for this, or for what is simpler and the same.
     pub(crate) fn push(&mut self, code: Code, a: u32, b: u32, c: u32) -> Id {
-        match self.simplify(Node::new(code, a, b, c)) {
+        let node = Node::new(code, a, b, c);
+        if !self.optimisations.has(Optimisation::Simplification) {
+            return self.intern(node);
+        }
+        match self.simplify(node) {
             Ok(id) => id,
             Err(node) => self.intern(node),
         }
@@ -54,9 +68,11 @@ impl Graph {
     // Where it stands in another function, the parts of the node need not pass through memory.
     #[inline(always)]
     fn intern(&mut self, node: Node) -> Id {
+        let shares = node.code.is_fixed() || self.optimisations.has(Optimisation::ValueNumbering);
         let at = match self.seen.find(&node, &self.nodes) {
-            Ok(id) => return id,
-            Err(at) => at,
+            Ok(id) if shares => return id,
+            Ok(_) => None,
+            Err(at) => Some(at),
         };
         let is_mask = |id: Id| self.is_mask[id as usize];
         let is = match node.code {
@@ -67,7 +83,9 @@ impl Graph {
             _ => false,
         };
         let id = self.nodes.len() as Id;
-        self.seen.put(at, id);
+        if let Some(at) = at {
+            self.seen.put(at, id);
+        }
         self.nodes.push(node);
         self.is_mask.push(is);
         id

@@ -31,6 +31,7 @@ mod live;
 mod machine;
 mod memory;
 mod object;
+mod optimisation;
 mod order;
 mod pair;
 mod seen;
@@ -50,4 +51,6 @@ pub use memory::{CodeStats, Native};
 pub use object::{ObjectShader, OtherVersion};
 #[cfg(feature = "objects")]
 pub use object::{Platform, Shader, TooLong, object};
+#[doc(hidden)]
+pub use optimisation::{Optimisation, Optimisations};
 pub use target::Target;

@@ -8,6 +8,7 @@ use crate::entries;
 use crate::gdb::Told;
 use crate::listing::{Compiled, Extent};
 use crate::object::{LinkedKernels, ObjectShader, fingerprint};
+use crate::optimisation::Optimisations;
 use crate::symbols::Symbols;
 use crate::target::Target;
 use adumbra_vm::native::{Flow, Kernels, MAX_VARIANTS, PointKernels, Translator, Unit};
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 pub struct Native {
     /// What profilers and debuggers call it.
     name: Box<str>,
+    optimisations: Optimisations,
     /// For sets of words that are the same for all points.
     linked: Vec<LinkedKernels>,
     /// For single points.
@@ -80,6 +82,7 @@ impl Native {
     pub fn new(name: &str) -> Option<Native> {
         Native::is_available().then(|| Native {
             name: name.into(),
+            optimisations: Optimisations::ALL,
             linked: Vec::new(),
             linked_points: None,
             made: Mutex::default(),
@@ -95,6 +98,15 @@ impl Native {
             linked_points: shader.point_kernels(),
             ..native
         })
+    }
+
+    /// The same with some of the optimisations alone.
+    #[doc(hidden)]
+    pub fn with_optimisations(self, optimisations: Optimisations) -> Native {
+        Native {
+            optimisations,
+            ..self
+        }
     }
 
     /// Whether it can make code for this processor.
@@ -221,7 +233,7 @@ unsafe impl Translator for Native {
         if let Some(kernels) = self.find(uniform) {
             return kernels;
         }
-        let code = |own: Target| own.compile(units, false);
+        let code = |own: Target| own.compile_with(self.optimisations, units, false);
         let (mut made, placed) = self.make(units.is_empty(), "kernel", code, kernels);
         let found = placed.kernels.clone();
         if made.variants.len() == MAX_VARIANTS {
@@ -252,7 +264,7 @@ unsafe impl Translator for Native {
             });
             return kernels;
         }
-        let code = |own: Target| own.compile_flows(&flows, false);
+        let code = |own: Target| own.compile_flows_with(self.optimisations, &flows, false);
         let of = |code: &Compiled, buffer| point_kernels(&flows, code, buffer);
         let (mut made, placed) = self.make(flows.is_empty(), "entry", code, of);
         let found = placed.kernels.clone();

@@ -104,6 +104,7 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::optimisation::Optimisations;
     use crate::template::Templates;
     use adumbra_ops::Op;
     use adumbra_vm::native::{Home, What};
@@ -111,7 +112,7 @@ mod tests {
     /// A writer on so many slots.
     fn on_slots<T>(count: u32, write: impl FnOnce(&mut Writer<'_>) -> T) -> T {
         let homes: Vec<Home> = (0..count).map(Home::Slot).collect();
-        write(&mut Writer::in_pairs(&homes))
+        write(&mut Writer::in_pairs(Optimisations::ALL, &homes))
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::a64::A64;
 use crate::emit::{compile, compile_flows};
 use crate::listing::Compiled;
 use crate::machine::Machine;
+use crate::optimisation::Optimisations;
 use crate::x64::{Point, X64};
 use adumbra_vm::native::{Flow, Unit};
 
@@ -41,17 +42,41 @@ impl Target {
 
     /// The code of units on this processor; nothing if it is too long for its own jumps. `in_parts` says whether it tells what its parts are for.
     pub fn compile(self, units: &[Unit], in_parts: bool) -> Option<Compiled> {
+        self.compile_with(Optimisations::ALL, units, in_parts)
+    }
+
+    /// The same with some of the optimisations alone.
+    #[doc(hidden)]
+    pub fn compile_with(
+        self,
+        optimisations: Optimisations,
+        units: &[Unit],
+        in_parts: bool,
+    ) -> Option<Compiled> {
         match self {
-            Target::X86_64 => compile::<X64>(units, X64::REGISTERS, in_parts),
-            Target::Aarch64 => compile::<A64>(units, A64::REGISTERS, in_parts),
+            Target::X86_64 => compile::<X64>(optimisations, units, X64::REGISTERS, in_parts),
+            Target::Aarch64 => compile::<A64>(optimisations, units, A64::REGISTERS, in_parts),
         }
     }
 
     /// The same of flows, each entry of which is a kernel.
     pub fn compile_flows(self, flows: &[Flow], in_parts: bool) -> Option<Compiled> {
+        self.compile_flows_with(Optimisations::ALL, flows, in_parts)
+    }
+
+    /// The same with some of the optimisations alone.
+    #[doc(hidden)]
+    pub fn compile_flows_with(
+        self,
+        optimisations: Optimisations,
+        flows: &[Flow],
+        in_parts: bool,
+    ) -> Option<Compiled> {
         match self {
-            Target::X86_64 => compile_flows::<Point>(flows, Point::REGISTERS, in_parts),
-            Target::Aarch64 => compile_flows::<A64>(flows, A64::REGISTERS, in_parts),
+            Target::X86_64 => {
+                compile_flows::<Point>(optimisations, flows, Point::REGISTERS, in_parts)
+            }
+            Target::Aarch64 => compile_flows::<A64>(optimisations, flows, A64::REGISTERS, in_parts),
         }
     }
 }

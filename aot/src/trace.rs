@@ -7,6 +7,7 @@
 use crate::compute::{Computation, Store, To, Writer, words};
 use crate::graph::{Code, Id};
 use crate::live::{Live, WordSet};
+use crate::optimisation::{Optimisation, Optimisations};
 use crate::template::Templates;
 use adumbra_vm::native::{Block, Branch, End, Region, Way};
 use std::ops::Range;
@@ -22,19 +23,26 @@ pub(crate) struct Trace {
 }
 
 /// The traces of a region, in order.
-pub(crate) fn traces(region: &Region, templates: &mut Templates) -> Vec<Trace> {
+pub(crate) fn traces(
+    optimisations: Optimisations,
+    region: &Region,
+    templates: &mut Templates,
+) -> Vec<Trace> {
     let jumps = Jumps::of(region);
+    let converts = optimisations.has(Optimisation::IfConversion);
     let mut ranges: Vec<Range<u32>> = Vec::new();
     for block in 0..region.blocks.len() {
         match ranges.last_mut() {
-            Some(last) if joins(region, &jumps, last.start as usize, block) => last.end += 1,
+            Some(last) if converts && joins(region, &jumps, last.start as usize, block) => {
+                last.end += 1;
+            }
             _ => ranges.push(block as u32..block as u32 + 1),
         }
     }
     let live = Live::of(region);
     let mut tracer = Tracer {
         region,
-        writer: Writer::new(&region.words),
+        writer: Writer::new(optimisations, &region.words),
         kept: live.on(Way::Exit(0)).clone(),
         live: &live,
     };

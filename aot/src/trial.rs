@@ -8,6 +8,7 @@ use crate::emit::{compile, compile_flows};
 use crate::listing::Compiled;
 use crate::machine::Machine;
 use crate::memory::{place, place_points};
+use crate::optimisation::Optimisations;
 use adumbra_ir::host::{leaving, read_shadow};
 use adumbra_ops::point::operand_float;
 use adumbra_ops::row::Kind;
@@ -136,7 +137,7 @@ impl Trial {
     /// Its code, given so many registers.
     pub(crate) fn code<M: Machine>(&self, registers: u8) -> Compiled {
         let unit = Unit::Stretch(self.stretch.clone());
-        let compiled = compile::<M>(&[unit], registers, false);
+        let compiled = compile::<M>(Optimisations::ALL, &[unit], registers, false);
         compiled.expect("it is short")
     }
 
@@ -281,7 +282,8 @@ impl Trial {
 
     /// The code of these rows for one point, given so many registers.
     pub(crate) fn point_code<M: Machine>(&self, registers: u8) -> Compiled {
-        compile_flows::<M>(&[self.flow()], registers, false).expect("it is short")
+        compile_flows::<M>(Optimisations::ALL, &[self.flow()], registers, false)
+            .expect("it is short")
     }
 
     /// What the words hold before, point by point of those that run.

@@ -2,9 +2,12 @@
 //!
 //! Every figure is a ratio of two things measured in turn in one run, on one thread, by the CPU time of that thread; minimum and median
 //! are shown. What is compared is checked for correctness first. Absolute times only tell the order of magnitude.
+//!
+//! `-- gains` says what each optimisation gains, in place of all that.
 
 mod batch;
 mod case;
+mod gains;
 mod limit;
 mod peers;
 mod point;
@@ -15,8 +18,9 @@ fn main() {
     let json = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [] => false,
         [flag] if flag == "--json" => true,
+        [what] if what == "gains" => return gains::run(),
         _ => {
-            eprintln!("usage: adumbra-bench [--json]");
+            eprintln!("usage: adumbra-bench [--json | gains]");
             std::process::exit(2);
         }
     };

@@ -29,6 +29,7 @@ pub mod seen;
 pub mod signature;
 pub mod strategy;
 pub mod surface;
+pub mod switches;
 pub mod targets;
 
 pub use generate::{Point, Profile, Program};

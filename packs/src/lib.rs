@@ -18,6 +18,6 @@ pub use pattern::Pattern;
 pub use places::{Ref, Run};
 #[cfg(feature = "routines")]
 pub use rows::{
-    Copying, Full, Fusion, General, Made, Piece, Routines, Shape, Test, find_copy, find_faults,
-    find_fusion, find_row, find_test, find_truth, partials_of_one,
+    Copying, Full, Fusion, Fusions, General, Made, Piece, Routines, Shape, Test, find_copy,
+    find_faults, find_fusion, find_row, find_test, find_truth, partials_of_one,
 };

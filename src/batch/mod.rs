@@ -114,6 +114,7 @@ pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMach
         level: Some(level),
         uniform: uniform(program.globals(), &setup.uniform),
         native,
+        ..BatchOptions::default()
     };
     let bytecode = program.bytecode().clone();
     Ok(BatchMachine::new(bytecode, setup.limits, &options))

@@ -64,6 +64,7 @@ impl Order {
                 level: Some(self.variant.level()),
                 uniform: self.variant.uniform().into(),
                 native: Some(self.native.clone()),
+                ..BatchOptions::default()
             };
             BatchMachine::new(self.bytecode.clone(), self.limits, &options)
         })

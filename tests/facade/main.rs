@@ -20,6 +20,7 @@ mod quads;
 mod smoke;
 mod stdlib;
 mod suspension;
+mod switches;
 mod threads;
 mod tidy;
 mod tiers;

@@ -12,6 +12,9 @@ pub mod words;
 
 pub use adumbra_packs::Level;
 #[cfg(feature = "batch")]
+#[doc(hidden)]
+pub use adumbra_packs::{Fusion, Fusions};
+#[cfg(feature = "batch")]
 pub use batch::{BatchMachine, BatchOptions, Source, units};
 pub use bytecode::Bytecode;
 pub use lower::lower;

@@ -6,6 +6,7 @@ use crate::compute::{Computation, Lineage, Store, To};
 use crate::graph::{Code, Graph, Id};
 use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
+use crate::optimisation::Optimisation;
 use crate::template::Templates;
 use adumbra_vm::native::AT_ONCE;
 use dynasmrt::DynamicLabel;
@@ -77,9 +78,17 @@ impl<M: Machine> Emitter<M> {
         templates: &Templates,
     ) -> Option<Extent> {
         const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
-        let mut frame = Frame::of::<M>(segments.iter(), templates, Flight::one_group(M::FLIGHT))?;
+        let vectors = match self.optimisations.has(Optimisation::Interleaving) {
+            true => M::FLIGHT,
+            false => 1,
+        };
+        let mut frame = Frame::of::<M>(segments.iter(), templates, Flight::one_group(vectors))?;
         let cells = frame.take_cells();
-        let bodies = self.bodies(segments.iter(), &mut frame, &cells, Finder::places_of_loop);
+        let find = match self.optimisations.has(Optimisation::ConstantRegisters) {
+            true => Finder::places_of_loop,
+            false => Finder::places,
+        };
+        let bodies = self.bodies(segments.iter(), &mut frame, &cells, find);
         let (start, runs) = self.begin(&frame, &cells)?;
         for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.label();
@@ -91,7 +100,7 @@ impl<M: Machine> Emitter<M> {
             self.machine.begin_loop(next);
             self.nodes(body, 1, &segment.stores);
             self.part(Part::NextPoints);
-            self.machine.end_loop(next, M::FLIGHT as i32 * M::VECTOR);
+            self.machine.end_loop(next, vectors as i32 * M::VECTOR);
             self.aside(body);
         }
         Some(self.end(start, &frame, runs))

@@ -12,6 +12,7 @@ use crate::flow::trees;
 use crate::graph::{Graph, Id};
 use crate::listing::{Compiled, Extent, Part};
 use crate::machine::{Machine, Written};
+use crate::optimisation::{Optimisation, Optimisations};
 use crate::template::Templates;
 use crate::trace::traces;
 use adumbra_vm::native::{Flow, Unit, Way};
@@ -32,6 +33,7 @@ const MAX_ROOM: usize = 1 << 14;
 /// Writes code.
 struct Emitter<M> {
     machine: M,
+    optimisations: Optimisations,
     /// The routines that are used.
     routines: Vec<Routine>,
     /// How many vector registers may hold values.
@@ -54,24 +56,27 @@ fn rows(unit: &Unit) -> usize {
 
 /// Compiles all units, with so many vector registers for values; nothing if the code is too long. Tells of its parts if that is asked for.
 pub(crate) fn compile<M: Machine>(
+    optimisations: Optimisations,
     units: &[Unit],
     registers: u8,
     in_parts: bool,
 ) -> Option<Compiled> {
     let mut templates = Templates::new(M::SATURATES);
     let rows = units.iter().map(rows).sum();
-    let mut emitter = Emitter::<M>::new(registers, M::VECTOR as usize / 4, rows, in_parts);
+    let lanes = M::VECTOR as usize / 4;
+    let mut emitter = Emitter::<M>::new(optimisations, registers, lanes, rows, in_parts);
     let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
         kernels.push(match unit {
             Unit::Stretch(stretch) => {
-                let segments = segments(stretch, &mut templates);
+                let segments = segments(optimisations, stretch, &mut templates);
                 emitter.stretch(&segments, &templates)
             }
-            Unit::Region(region) => {
-                let traces = traces(region, &mut templates);
+            Unit::Region(region) if optimisations.has(Optimisation::CompiledLoops) => {
+                let traces = traces(optimisations, region, &mut templates);
                 emitter.region(region, &traces, &templates)
             }
+            Unit::Region(_) => None,
         });
     }
     emitter.finish(kernels, &templates)
@@ -79,6 +84,7 @@ pub(crate) fn compile<M: Machine>(
 
 /// The same of flows, each entry of which is a kernel.
 pub(crate) fn compile_flows<M: Machine>(
+    optimisations: Optimisations,
     flows: &[Flow],
     registers: u8,
     in_parts: bool,
@@ -86,10 +92,10 @@ pub(crate) fn compile_flows<M: Machine>(
     let mut templates = Templates::new(M::SATURATES);
     let pieces = flows.iter().flat_map(|flow| &flow.pieces);
     let rows = pieces.map(|piece| piece.rows.len()).sum();
-    let mut emitter = Emitter::<M>::new(registers, 1, rows, in_parts);
+    let mut emitter = Emitter::<M>::new(optimisations, registers, 1, rows, in_parts);
     let mut kernels = Vec::new();
     for flow in flows {
-        let trees = trees(flow, &mut templates);
+        let trees = trees(optimisations, flow, &mut templates);
         match emitter.flow(flow, &trees, &templates) {
             Some(found) => kernels.extend(found.into_iter().map(Some)),
             None => kernels.extend(flow.entries.iter().map(|_| None)),
@@ -107,9 +113,16 @@ struct Routine {
 }
 
 impl<M: Machine> Emitter<M> {
-    fn new(registers: u8, lanes: usize, rows: usize, in_parts: bool) -> Emitter<M> {
+    fn new(
+        optimisations: Optimisations,
+        registers: u8,
+        lanes: usize,
+        rows: usize,
+        in_parts: bool,
+    ) -> Emitter<M> {
         Emitter {
             machine: M::new(rows.min(MAX_ROOM)),
+            optimisations,
             routines: Vec::new(),
             registers,
             lanes,

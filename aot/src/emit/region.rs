@@ -10,6 +10,7 @@ use crate::compute::Computation;
 use crate::graph::Code;
 use crate::listing::{Extent, Part};
 use crate::machine::{Machine, Operand};
+use crate::optimisation::Optimisation;
 use crate::template::Templates;
 use crate::trace::Trace;
 use adumbra_vm::native::{AT_ONCE, End, REACH, Region, Way};
@@ -27,8 +28,9 @@ impl<M: Machine> Emitter<M> {
     ) -> Option<Extent> {
         const { assert!(REACH.is_multiple_of(M::TURN_GROUPS * AT_ONCE)) }
         let lengths = traces.iter().map(|trace| trace.computation.graph.len());
+        let is_interleaved = self.optimisations.has(Optimisation::LoopInterleaving);
         let most = match lengths.max().unwrap_or(0) {
-            0..=LONG_TURN => M::TURN_GROUPS,
+            0..=LONG_TURN if is_interleaved => M::TURN_GROUPS,
             _ => 1,
         };
         // What is too much for the frame may fit for fewer points.

@@ -5,6 +5,7 @@ use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
 use crate::emit::compile;
 use crate::listing::Compiled;
 use crate::machine::Machine;
+use crate::optimisation::Optimisations;
 use adumbra_ops::row::Kind;
 use adumbra_ops::{MAX_OPERANDS, Op};
 use adumbra_vm::native::{
@@ -184,7 +185,7 @@ fn with_arms(arms: u32) -> Region {
 /// The code of a loop with so many arms.
 pub(crate) fn code_with_arms<M: Machine>(arms: u32) -> Compiled {
     let unit = Unit::Region(with_arms(arms));
-    compile::<M>(&[unit], M::REGISTERS, false).expect("it is short")
+    compile::<M>(Optimisations::ALL, &[unit], M::REGISTERS, false).expect("it is short")
 }
 
 impl Loop {
@@ -225,7 +226,7 @@ impl Loop {
     /// Its code, given so many registers.
     pub(crate) fn code<M: Machine>(&self, registers: u8) -> Compiled {
         let unit = std::slice::from_ref(&self.unit);
-        compile::<M>(unit, registers, false).expect("it is short")
+        compile::<M>(Optimisations::ALL, unit, registers, false).expect("it is short")
     }
 
     /// What its planes hold when this processor has run its code.

@@ -239,6 +239,32 @@ fusions! {
     }
 }
 
+/// A set of fusions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fusions(u128);
+
+impl Fusions {
+    /// None of them.
+    pub const NONE: Fusions = Fusions(0);
+    /// Each of them.
+    pub const ALL: Fusions = Fusions(u128::MAX >> (u128::BITS as usize - Fusion::ALL.len()));
+
+    /// The set with one more.
+    pub const fn with(self, one: Fusion) -> Fusions {
+        Fusions(self.0 | 1 << one as u32)
+    }
+
+    /// The set with one less.
+    pub const fn without(self, one: Fusion) -> Fusions {
+        Fusions(self.0 & !(1 << one as u32))
+    }
+
+    /// Whether one is in the set.
+    pub const fn has(self, one: Fusion) -> bool {
+        self.0 >> one as u32 & 1 == 1
+    }
+}
+
 /// Finds the routine of a fusion whose operands are these.
 pub fn find_fusion(level: Level, fusion: Fusion, shapes: &[Shape]) -> Option<Full> {
     fusion.full(level, bits_of(shapes))

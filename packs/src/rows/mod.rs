@@ -187,7 +187,7 @@ use conditions::{Asked, test};
 pub use find::{
     Routines, find_copy, find_faults, find_row, find_test, find_truth, partials_of_one,
 };
-pub use fused::{Fusion, Made, Piece, find_fusion};
+pub use fused::{Fusion, Fusions, Made, Piece, find_fusion};
 use part::{Arg, Float, Part, Whole};
 
 /// Callers lay memory out by what levels say of their packs.

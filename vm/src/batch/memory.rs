@@ -87,6 +87,7 @@ impl Memory {
             written_inputs,
             entry: _,
             depth: _,
+            joined_by: _,
         } = loaded;
         let inputs = program.interface.input_words();
         // Planes first, then cells.

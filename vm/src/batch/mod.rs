@@ -32,8 +32,8 @@ use crate::native::{self, Translator, Unit};
 use crate::point::{FloatMode, Outcome, Parked};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_ir::types::{Direction, Scalar};
-use adumbra_packs::Level;
 use adumbra_packs::{Copying, Routines, Shape, find_copy, lanes_of};
+use adumbra_packs::{Fusions, Level};
 use chunk::{Chunk, Context};
 use group::Run;
 use load::{Loaded, SCRATCH, load};
@@ -75,6 +75,7 @@ pub struct BatchMachine {
     output_types: Box<[Scalar]>,
     /// How values and shadows leave.
     leaving: [Routines; 2],
+    joined_by: Fusions,
 }
 
 /// How a batch machine is to be.
@@ -88,6 +89,9 @@ pub struct BatchOptions {
     pub uniform: Vec<bool>,
     /// Makes machine code for this program's rows, where the level's packs are long enough for it.
     pub native: Option<Arc<dyn Translator>>,
+    /// Fusions that are not used: none, but for tests and benchmarks.
+    #[doc(hidden)]
+    pub without_fusions: Fusions,
 }
 
 impl BatchMachine {
@@ -104,7 +108,10 @@ impl BatchMachine {
         let native = options.native.as_ref().filter(|_| native::serves(level));
         // What is not to be run is not loaded: that takes memory by the slot.
         let loaded = match may_have_planes(&program) {
-            true => load(&program, level, &uniform, native.is_some()),
+            true => {
+                let without = options.without_fusions;
+                load(&program, level, &uniform, native.is_some(), without)
+            }
             false => Loaded::default(),
         };
         let slots = program.slots as usize;
@@ -123,6 +130,7 @@ impl BatchMachine {
         let in_planes = plane_bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
         let (entry, depth, places) = (loaded.entry as usize, loaded.depth, loaded.places_to_wait());
+        let joined_by = loaded.joined_by;
         let memory = if in_planes {
             let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
             Memory::new(&program, loaded, kernels, width, slots)
@@ -151,6 +159,7 @@ impl BatchMachine {
                 find_copy(Copying::FloatLeaving, level, shape),
                 find_copy(Copying::ShadowLeaving, level, shape),
             ],
+            joined_by,
         }
     }
 
@@ -167,6 +176,12 @@ impl BatchMachine {
     /// The level that it runs at.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// The fusions that its rows are joined by.
+    #[doc(hidden)]
+    pub fn joined_by(&self) -> Fusions {
+        self.joined_by
     }
 
     /// Whether any of its rows are computed by machine code.
@@ -456,7 +471,7 @@ pub fn units(program: &Bytecode, uniform: &[bool]) -> Vec<Unit> {
     let mut uniform = uniform.to_vec();
     uniform.resize(program.interface.global_words(), false);
     // Levels differ in the routines of steps, and in nothing else.
-    load(program, Level::Baseline, &uniform, true).units
+    load(program, Level::Baseline, &uniform, true, Fusions::NONE).units
 }
 
 /// Bytes of so many planes, for so many points.

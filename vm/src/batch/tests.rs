@@ -70,6 +70,7 @@ struct Case {
     globals: Vec<Vec<u32>>,
     points: usize,
     limits: Limits,
+    without_fusions: Fusions,
 }
 
 const LIMITS: Limits = Limits {
@@ -122,6 +123,7 @@ impl Case {
             points,
             program,
             limits: LIMITS,
+            without_fusions: Fusions::NONE,
         }
     }
 
@@ -156,6 +158,7 @@ impl Case {
                 .map(|plane| plane.iter().all(|word| word == &plane[0]))
                 .collect(),
             native: None,
+            without_fusions: self.without_fusions,
         };
         let mut machine = BatchMachine::new(self.program.clone(), self.limits, &options);
         let mut alone = PointMachine::new(self.program.clone(), self.limits);

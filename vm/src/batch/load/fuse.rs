@@ -105,7 +105,7 @@ impl Loader<'_> {
             let (Some((operand, arg)), None) = (uses.next(), uses.next()) else {
                 continue;
             };
-            let Some((fusion, args)) = fusion(other, own, operand) else {
+            let Some((fusion, args)) = self.fusion(other, own, operand) else {
                 continue;
             };
             let shapes = shapes(own.result, &args);
@@ -138,6 +138,39 @@ impl Loader<'_> {
             }
         }
         None
+    }
+
+    /// Both candidates as one, the first of which gives the second that operand, and what that has of others.
+    fn fusion(
+        &self,
+        first: &Candidate,
+        then: &Candidate,
+        operand: usize,
+    ) -> Option<(Fusion, Vec<Triple>)> {
+        let mut fusion = self.made(Made::Chain(first.piece, then.piece, operand))?;
+        let mut args = then.args.clone();
+        args.splice(operand..=operand, first.args.iter().copied());
+        // As long as any two of them are the same.
+        while let Some((shorter, upper)) = self.with_same(fusion, &args) {
+            fusion = shorter;
+            args.remove(upper);
+        }
+        Some((fusion, args))
+    }
+
+    /// A fusion for which two of the operands are the same, and which of them is not given any more.
+    fn with_same(&self, fusion: Fusion, args: &[Triple]) -> Option<(Fusion, usize)> {
+        let pairs = (0..args.len()).flat_map(|upper| (0..upper).map(move |lower| (lower, upper)));
+        let mut same = pairs.filter(|&(lower, upper)| args[lower] == args[upper]);
+        same.find_map(|(lower, upper)| {
+            let fusion = self.made(Made::Same(fusion, lower, upper))?;
+            Some((fusion, upper))
+        })
+    }
+
+    /// The fusion that is made so, if it is used.
+    fn made(&self, made: Made) -> Option<Fusion> {
+        Fusion::of(made).filter(|&fusion| !self.without.has(fusion))
     }
 
     /// Whether nobody has a word in a plane but a candidate, which writes it.
@@ -176,6 +209,7 @@ impl Loader<'_> {
 
     /// The steps of two candidates come together, behind a step for all of them.
     fn join(&mut self, joined: Joined, last: Candidate) -> Candidate {
+        self.out.joined_by = self.out.joined_by.with(joined.fusion);
         let first = self.candidates.remove(joined.first);
         let mut inner = last.inner.clone();
         inner.extend(first.inner.iter().copied().chain(first.written()));
@@ -231,29 +265,6 @@ impl Loader<'_> {
         rows.filter(|(step, _)| !matches!(step.act, Act::Fused { .. }))
             .collect()
     }
-}
-
-/// Both candidates as one, the first of which gives the second that operand, and what that has of others.
-fn fusion(first: &Candidate, then: &Candidate, operand: usize) -> Option<(Fusion, Vec<Triple>)> {
-    let mut fusion = Fusion::of(Made::Chain(first.piece, then.piece, operand))?;
-    let mut args = then.args.clone();
-    args.splice(operand..=operand, first.args.iter().copied());
-    // As long as any two of them are the same.
-    while let Some((shorter, upper)) = with_same(fusion, &args) {
-        fusion = shorter;
-        args.remove(upper);
-    }
-    Some((fusion, args))
-}
-
-/// A fusion for which two of the operands are the same, and which of them is not given any more.
-fn with_same(fusion: Fusion, args: &[Triple]) -> Option<(Fusion, usize)> {
-    let pairs = (0..args.len()).flat_map(|upper| (0..upper).map(move |lower| (lower, upper)));
-    let mut same = pairs.filter(|&(lower, upper)| args[lower] == args[upper]);
-    same.find_map(|(lower, upper)| {
-        let fusion = Fusion::of(Made::Same(fusion, lower, upper))?;
-        Some((fusion, upper))
-    })
 }
 
 /// The shapes of operands, if a routine can be made for them and such a result.

@@ -20,8 +20,8 @@ use crate::native::{Unit, What};
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
-use adumbra_packs::Level;
 use adumbra_packs::{Copying, Routines, Shape, Test, find_copy, find_test, find_truth};
+use adumbra_packs::{Fusions, Level};
 use fuse::Candidate;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -54,6 +54,8 @@ pub(super) struct Loaded {
     pub(super) entry: u32,
     /// The most calls that are open at once.
     pub(super) depth: usize,
+    /// The fusions that rows are joined by.
+    pub(super) joined_by: Fusions,
 }
 
 impl Loaded {
@@ -66,8 +68,14 @@ impl Loaded {
 }
 
 /// Resolves a program for a level. `uniform` tells of each word among the globals whether it is the same for all points of a chunk. For a native backend
-/// there are stretches in place of rows that are computed together.
-pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: bool) -> Loaded {
+/// there are stretches in place of rows that are computed together; those are together by any fusion but the ones that are named.
+pub(super) fn load(
+    program: &Bytecode,
+    level: Level,
+    uniform: &[bool],
+    native: bool,
+    without: Fusions,
+) -> Loaded {
     let calls = Calls::of(program);
     let mut blocks = WaitBlocks::new(program, &calls.leaves);
     let mut written = vec![false; program.slots as usize];
@@ -93,6 +101,7 @@ pub(super) fn load(program: &Bytecode, level: Level, uniform: &[bool], native: b
         level,
         uniform,
         native,
+        without,
         map: homes.clone(),
         homes,
         moved: Vec::new(),
@@ -168,6 +177,8 @@ struct Loader<'p> {
     level: Level,
     uniform: &'p [bool],
     native: bool,
+    /// Fusions that are not used.
+    without: Fusions,
     /// Where each slot's word is now.
     map: Vec<Place>,
     /// Where it is between blocks.

@@ -1,14 +1,14 @@
 //! Rows that are computed together: the loader makes every fusion that there is, for every shape that it has, and chunks show what single points show.
 
 use super::*;
-use crate::batch::load::load;
-use crate::batch::step::Act;
+use crate::batch::load::{Loaded, load};
+use crate::batch::step::{Act, Step};
 use adumbra_ir::module::Module;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::verify::verify;
 use adumbra_ops::row::Kind;
-use adumbra_packs::{Fusion, Made, Piece, Shape, find_fusion};
+use adumbra_packs::{Fusion, Fusions, Made, Piece, Shape, find_fusion};
 use fastrand::Rng;
 
 /// A module as text.
@@ -154,9 +154,14 @@ fn kinds(piece: Piece) -> (Vec<Kind>, Kind) {
     }
 }
 
+/// A program as steps, all of whose globals are varying.
+fn loaded(program: &Bytecode, level: Level, without: Fusions) -> Loaded {
+    load(program, level, &[false; 64], false, without)
+}
+
 /// The fusions that a program's steps have, as routines.
 fn routines(program: &Bytecode, level: Level) -> Vec<usize> {
-    let loaded = load(program, level, &[false; 64], false);
+    let loaded = loaded(program, level, Fusions::NONE);
     let steps = loaded.steps.iter();
     let fused = steps.filter_map(|step| match step.act {
         Act::Fused { routine, .. } => Some(routine as usize),
@@ -190,12 +195,25 @@ fn every_fusion_is_made_and_shows_what_its_rows_show() {
                     let args: Vec<String> = args.map(|(&s, &k)| text.operand(s, k)).collect();
                     let out = text.rows(piece, &args);
                     text.outputs.push((out, type_of(result)));
-                    let case = Case::of(&text.module(), at as u64, 50);
+                    let mut case = Case::of(&text.module(), at as u64, 50);
                     let is_made = routines(&case.program, level).contains(&(routine as usize));
                     if is_made == is_read {
                         wrong.push(format!("{level} {fusion:?} {shapes:?}\n{}", case.program));
                     }
                     check(&case, at as u64, 40);
+                    if is_made {
+                        // Switched off, it is not used, and nothing else shows.
+                        let without = Fusions::NONE.with(fusion);
+                        assert!(
+                            loaded(&case.program, level, Fusions::NONE)
+                                .joined_by
+                                .has(fusion)
+                        );
+                        let loaded = loaded(&case.program, level, without);
+                        assert!(!loaded.joined_by.has(fusion), "{fusion:?}");
+                        case.without_fusions = without;
+                        check(&case, at as u64, 40);
+                    }
                 }
                 made += 1;
             }
@@ -362,6 +380,19 @@ fn random(seed: u64) -> Module {
     }
     text.outputs.push((values[1].newest(0), "u32"));
     text.module()
+}
+
+#[test]
+fn without_fusions_no_rows_are_joined() {
+    for seed in 0..if cfg!(miri) { 2 } else { 100 } {
+        let mut case = Case::of(&random(seed), seed, 70);
+        let loaded = loaded(&case.program, Level::best(), Fusions::ALL);
+        let is_fused = |step: &Step| matches!(step.act, Act::Fused { .. });
+        assert!(!loaded.steps.iter().any(is_fused));
+        assert_eq!(loaded.joined_by, Fusions::NONE);
+        case.without_fusions = Fusions::ALL;
+        check(&case, seed, 70);
+    }
 }
 
 #[test]

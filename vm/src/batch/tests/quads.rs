@@ -147,7 +147,7 @@ impl Quads {
             width: Some(width),
             level: Some(level),
             uniform: self.globals.iter().map(is_same).collect(),
-            native: None,
+            ..BatchOptions::default()
         };
         let mut machine = BatchMachine::new(self.program.clone(), LIMITS, &options);
         let mut host = Recorder {

@@ -1,0 +1,177 @@
+//! What each optimisation gains: `cargo run --release -p adumbra-bench -- gains` prints the tables of `docs/gains.md`.
+//!
+//! A program runs as it is, once more as it is (the control), and with one optimisation off at a time, in turn, in one run. Times are the least of several rounds.
+//! Switching one off where it changes nothing is not measured. That results stay the same is held by `tests/facade/switches.rs`.
+
+use adumbra::{Compiler, GlobalsLayout, Options, Sources};
+use adumbra_aot::{Optimisation, Optimisations, Target};
+use adumbra_cli::benchmarks::{Contender, Pixel, ROUNDS, program, race, workloads};
+use adumbra_fuzz::bits::{materials, root};
+use adumbra_fuzz::generate::{GlobalValue, Point};
+use adumbra_fuzz::surface::{SIDE, middle, point};
+use adumbra_fuzz::switches::{Engine, Subject};
+use adumbra_vm::{Fusion, Fusions, Level};
+
+/// The most points of a program: what a chunk has, several times.
+const MAX_POINTS: usize = 4096;
+
+/// How often evaluators are made anew: how fast one is depends on where its memory came to be.
+const MEMORIES: usize = 5;
+
+/// What it is called that all are off.
+const ALL: &str = "(all of them)";
+
+/// How often all points are evaluated for one figure: once takes a batch some hundred microseconds.
+const TIMES: usize = 10;
+
+/// What the control is called.
+const CONTROL: &str = "(nothing: the control)";
+
+/// The time of a program without an optimisation over that with it.
+struct Gain {
+    optimisation: String,
+    program: String,
+    ratio: f64,
+}
+
+/// Measures, and prints a table for each kind of engine.
+pub fn run() {
+    let subjects = subjects();
+    let table = |title: &str, of: &dyn Fn(&Subject) -> Vec<Gain>| {
+        let gains: Vec<Gain> = subjects.iter().flat_map(of).collect();
+        print_table(title, &gains);
+    };
+    table("Batches by machine code", &|subject| {
+        native(subject, 0, Engine::NativeBatch)
+    });
+    table("Single points by machine code", &|subject| {
+        native(subject, 1, Engine::NativePoint)
+    });
+    table("Batches by the interpreter: superinstructions", &fusions);
+}
+
+/// The benchmark programs and the materials, with the derivatives of their outputs.
+fn subjects() -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for workload in workloads() {
+        let pixels = workload.points.iter().take(MAX_POINTS);
+        let points: Vec<Point> = pixels.map(members).collect();
+        let program = program(&workload.shader, true);
+        subjects.push(Subject::of(workload.name, &program, &points));
+    }
+    let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
+    let points = &points[..MAX_POINTS.min(points.len())];
+    for path in materials::programs().expect("the materials are in the workspace") {
+        let text = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
+        let compiler = Compiler::new(GlobalsLayout::hit()).with_options(Options {
+            output_derivatives: true,
+            ..Options::default()
+        });
+        let program = compiler.compile(&Sources::new(&*path, text));
+        let program = program.unwrap_or_else(|found| panic!("{path} is wrong:\n{found}"));
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        subjects.push(Subject::of(name.trim_end_matches(".adu"), &program, points));
+    }
+    subjects
+}
+
+/// The members of a benchmark program's globals.
+fn members(pixel: &Pixel) -> Point {
+    let members = [pixel.x, pixel.y].map(|member| GlobalValue {
+        value: vec![member.value.to_bits()],
+        ddx: vec![member.ddx.to_bits()],
+        ddy: vec![member.ddy.to_bits()],
+    });
+    members.into()
+}
+
+/// The gains of machine code's optimisations; `kind` says which of a subject's code is meant.
+fn native(subject: &Subject, kind: usize, engine: fn(Optimisations) -> Engine) -> Vec<Gain> {
+    let Some(target) = Target::host() else {
+        return Vec::new();
+    };
+    let code = |optimisations| subject.code(target, optimisations)[kind].clone();
+    let whole = code(Optimisations::ALL);
+    let each = Optimisation::ALL.iter().map(|&one| {
+        let optimisations = Optimisations::ALL.without(one);
+        (one.to_string(), optimisations)
+    });
+    let all = each.chain([(ALL.to_owned(), Optimisations::NONE)]);
+    let all = all.filter(|&(_, optimisations)| code(optimisations) != whole);
+    let all = all.map(|(name, optimisations)| (name, engine(optimisations)));
+    measure(subject, engine(Optimisations::ALL), all.collect())
+}
+
+/// The gains of fusions.
+fn fusions(subject: &Subject) -> Vec<Gain> {
+    let level = Level::best();
+    let engine = |without| Engine::Batch { level, without };
+    let whole = subject.on(engine(Fusions::NONE));
+    let used = whole.expect("the level is available").joined_by();
+    let used = Fusion::ALL.iter().filter(|&&fusion| used.has(fusion));
+    let each = used.map(|&fusion| (format!("{fusion:?}"), engine(Fusions::NONE.with(fusion))));
+    let all = each.chain([(ALL.to_owned(), engine(Fusions::ALL))]);
+    measure(subject, engine(Fusions::NONE), all.collect())
+}
+
+/// What each way to run a subject takes over the whole.
+fn measure(subject: &Subject, whole: Engine, others: Vec<(String, Engine)>) -> Vec<Gain> {
+    let mut ways = vec![(String::new(), whole), (CONTROL.to_owned(), whole)];
+    ways.extend(others);
+    let mut least = vec![f64::INFINITY; ways.len()];
+    for _ in 0..MEMORIES {
+        let contenders = ways.iter().filter_map(|(name, engine)| {
+            let mut runner = subject.on(*engine)?;
+            Some(Contender::new(&**name, move || {
+                (0..TIMES).for_each(|_| runner.run())
+            }))
+        });
+        let mut contenders: Vec<Contender<'_>> = contenders.collect();
+        let samples = race(&mut contenders, ROUNDS / MEMORIES, subject.points());
+        for (least, (_, sample)) in least.iter_mut().zip(&samples) {
+            *least = least.min(sample.min);
+        }
+    }
+    let times = ways.into_iter().zip(&least).skip(1);
+    let gains = times.map(|((optimisation, _), time)| Gain {
+        optimisation,
+        program: subject.name.clone(),
+        ratio: time / least[0],
+    });
+    gains.collect()
+}
+
+/// A line for each optimisation, those that gain most first: in how many programs it is used, and what it gains there.
+fn print_table(title: &str, gains: &[Gain]) {
+    println!("\n## {title}\n");
+    println!("| off | programs | mean | least | most |");
+    println!("|---|---|---|---|---|");
+    let mut names: Vec<&str> = Vec::new();
+    for gain in gains {
+        if !names.contains(&&*gain.optimisation) {
+            names.push(&gain.optimisation);
+        }
+    }
+    let mut lines: Vec<(f64, String)> = Vec::new();
+    for name in names {
+        let mut own: Vec<&Gain> = gains.iter().filter(|g| g.optimisation == name).collect();
+        own.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let sum: f64 = own.iter().map(|gain| gain.ratio.ln()).sum();
+        let mean = (sum / own.len() as f64).exp();
+        let end = |gain: &Gain| format!("{:.3} {}", gain.ratio, gain.program);
+        let (least, most) = (end(own[0]), end(own[own.len() - 1]));
+        let count = own.len();
+        lines.push((
+            mean,
+            format!("| {name} | {count} | {mean:.3} | {least} | {most} |"),
+        ));
+    }
+    lines.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    lines.iter().for_each(|(_, line)| println!("{line}"));
+    let all = gains.iter().filter(|gain| gain.optimisation == ALL);
+    let all = all.map(|gain| format!("{} {:.3}", gain.program, gain.ratio));
+    println!(
+        "\nAll of them off, by program: {}.",
+        all.collect::<Vec<_>>().join(", ")
+    );
+}

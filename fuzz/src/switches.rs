@@ -1,0 +1,245 @@
+//! Engines with some of their optimisations switched off: what holds that none changes a result, and what the benchmark's table of gains is made with.
+//!
+//! A [`Subject`] is a program at some points. It runs as bytecode on the engines of the VM themselves, since hosts have no such switch.
+
+use crate::generate::Point;
+use adumbra::Program;
+use adumbra_aot::{Native, Optimisations, Target};
+use adumbra_ir::host::{ConstantTexture, Faults, Limits};
+use adumbra_vm::native::{Flow, Translator, Unit};
+use adumbra_vm::{
+    BatchMachine, BatchOptions, Bytecode, Fusions, Level, Outcome, PointMachine, Source, flows,
+    units,
+};
+use std::sync::Arc;
+
+/// What each texture is everywhere.
+const TEXEL: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
+
+/// A program, and the points that it is evaluated at.
+#[derive(Debug)]
+pub struct Subject {
+    /// What reports call it.
+    pub name: String,
+    bytecode: Arc<Bytecode>,
+    inputs: Vec<u32>,
+    limits: Limits,
+    /// The globals of each point.
+    points: Vec<Vec<u32>>,
+    /// The same by word, each for all points.
+    planes: Vec<Vec<u32>>,
+    /// Whether each word of the globals is the same for all points.
+    uniform: Vec<bool>,
+}
+
+/// How an engine runs a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The point interpreter, on which there is nothing to switch off.
+    Point,
+    /// Single points by machine code.
+    NativePoint(Optimisations),
+    /// The batch interpreter at a level.
+    Batch {
+        /// The level of its routines.
+        level: Level,
+        /// Fusions that are not used.
+        without: Fusions,
+    },
+    /// Batches by machine code.
+    NativeBatch(Optimisations),
+}
+
+/// What a point shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// How far it came.
+    pub outcome: Outcome,
+    /// The words of its outputs: values and shadows.
+    pub outputs: Vec<u32>,
+    /// What went wrong.
+    pub faults: Faults,
+}
+
+/// A subject on an engine.
+pub struct Runner<'s> {
+    subject: &'s Subject,
+    machine: Machine,
+    sources: Vec<Source<'s>>,
+}
+
+enum Machine {
+    Point(Box<PointMachine>),
+    Batch(Box<BatchMachine>),
+}
+
+impl Subject {
+    /// Bytecode at points, of each of which all words of the globals are given.
+    ///
+    /// # Panics
+    /// If there are no points, or some have not as many words as the globals.
+    pub fn new(name: impl Into<String>, bytecode: Bytecode, points: Vec<Vec<u32>>) -> Subject {
+        let words = bytecode.interface().global_words();
+        assert!(!points.is_empty(), "there are points");
+        assert!(points.iter().all(|point| point.len() == words), "all words");
+        let plane = |word: usize| points.iter().map(|point| point[word]).collect();
+        let planes: Vec<Vec<u32>> = (0..words).map(plane).collect();
+        let is_uniform = |plane: &Vec<u32>| plane.iter().all(|word| word == &plane[0]);
+        let inputs = bytecode.interface().inputs.iter();
+        Subject {
+            name: name.into(),
+            inputs: inputs.flat_map(|input| input.default.clone()).collect(),
+            limits: Limits::default(),
+            uniform: planes.iter().map(is_uniform).collect(),
+            planes,
+            points,
+            bytecode: Arc::new(bytecode),
+        }
+    }
+
+    /// A program at points whose members are those of its layout, in order.
+    ///
+    /// # Panics
+    /// As [`new`](Subject::new).
+    pub fn of(name: impl Into<String>, program: &Program, points: &[Point]) -> Subject {
+        let words = |point: &Point| {
+            let members = point.iter();
+            let words = members.flat_map(|member| [&member.value, &member.ddx, &member.ddy]);
+            words.flatten().copied().collect()
+        };
+        let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
+        Subject::new(name, bytecode, points.iter().map(words).collect())
+    }
+
+    /// The same within other limits.
+    pub fn within(self, limits: Limits) -> Subject {
+        Subject { limits, ..self }
+    }
+
+    /// How many points there are.
+    pub fn points(&self) -> usize {
+        self.points.len()
+    }
+
+    /// It on an engine; nothing if the processor has no machine code.
+    pub fn on(&self, engine: Engine) -> Option<Runner<'_>> {
+        let native = |optimisations| {
+            let native = Native::new(&self.name)?;
+            Some(native.with_optimisations(optimisations))
+        };
+        let bytecode = || Arc::clone(&self.bytecode);
+        let point = |machine| Machine::Point(Box::new(machine));
+        let batch = |options: BatchOptions| {
+            let options = BatchOptions {
+                uniform: self.uniform.clone(),
+                ..options
+            };
+            let machine = BatchMachine::new(bytecode(), self.limits, &options);
+            Machine::Batch(Box::new(machine))
+        };
+        let machine = match engine {
+            Engine::Point => point(PointMachine::new(bytecode(), self.limits)),
+            Engine::NativePoint(optimisations) => {
+                let native = native(optimisations)?;
+                point(PointMachine::with_code(bytecode(), self.limits, &native))
+            }
+            Engine::Batch { level, without } => batch(BatchOptions {
+                level: Some(level),
+                without_fusions: without,
+                ..BatchOptions::default()
+            }),
+            Engine::NativeBatch(optimisations) => {
+                let native: Arc<dyn Translator> = Arc::new(native(optimisations)?);
+                batch(BatchOptions {
+                    native: Some(native),
+                    ..BatchOptions::default()
+                })
+            }
+        };
+        let sources = self.planes.iter().zip(&self.uniform);
+        let sources = sources.map(|(words, &is_uniform)| match is_uniform {
+            true => Source::Same(words[0]),
+            false => Source::Plane { words, stride: 1 },
+        });
+        Some(Runner {
+            subject: self,
+            machine,
+            sources: sources.collect(),
+        })
+    }
+
+    /// Its machine code for a processor, of batches and of single points; nothing where it is too long.
+    pub fn code(&self, target: Target, optimisations: Optimisations) -> [Option<Vec<u8>>; 2] {
+        let units: Vec<Unit> = units(&self.bytecode, &self.uniform);
+        let flows: Vec<Flow> = flows(&self.bytecode);
+        let batch = target.compile_with(optimisations, &units, false);
+        let point = target.compile_flows_with(optimisations, &flows, false);
+        [batch, point].map(|code| code.map(|code| code.bytes))
+    }
+}
+
+impl Runner<'_> {
+    /// Evaluates all points.
+    pub fn run(&mut self) {
+        self.each(|_| {});
+    }
+
+    /// What all points show.
+    pub fn shown(&mut self) -> Vec<Shown> {
+        let mut all = Vec::with_capacity(self.subject.points());
+        self.each(|machine| match machine {
+            Machine::Point(machine) => all.push(Shown {
+                outcome: machine.outcome(),
+                outputs: machine.outputs().to_vec(),
+                faults: machine.faults().clone(),
+            }),
+            Machine::Batch(machine) => {
+                let scalars = machine.program().output_lanes().len();
+                for point in 0..machine.points() {
+                    let parts = (0..3 * scalars).map(|i| (i / 3, i % 3));
+                    let word = |(scalar, part)| machine.output(scalar, part, point);
+                    all.push(Shown {
+                        outcome: machine.outcomes()[point],
+                        outputs: parts.map(word).collect(),
+                        faults: machine.faults(point).clone(),
+                    });
+                }
+            }
+        });
+        all
+    }
+
+    /// The fusions that its instructions are joined by.
+    pub fn joined_by(&self) -> Fusions {
+        match &self.machine {
+            Machine::Point(_) => Fusions::NONE,
+            Machine::Batch(machine) => machine.joined_by(),
+        }
+    }
+
+    /// Evaluates all points; shows the machine after each evaluation.
+    fn each(&mut self, mut seen: impl FnMut(&Machine)) {
+        let Runner {
+            subject,
+            machine,
+            sources,
+        } = self;
+        let mut host = ConstantTexture(TEXEL);
+        let width = match machine {
+            Machine::Point(_) => 1,
+            Machine::Batch(machine) => machine.width(),
+        };
+        for first in (0..subject.points()).step_by(width) {
+            match machine {
+                Machine::Point(machine) => {
+                    machine.run(&subject.points[first], &subject.inputs, &mut host);
+                }
+                Machine::Batch(machine) => {
+                    let points = width.min(subject.points() - first);
+                    machine.run(sources, &subject.inputs, first, points, &mut host);
+                }
+            }
+            seen(machine);
+        }
+    }
+}
