@@ -7,7 +7,7 @@ use std::process::{Child, Command};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Bytes that a run may have mapped, resident or not: what `docs/claims.md` says of memory. A debug build needs a quarter of it here.
+/// Bytes that a run may have mapped, resident or not: what `docs/verification.md` says of memory. A debug build needs a quarter of it here.
 const SPACE: u64 = 1_000_000_000;
 
 /// When a run is killed. It should take a second; a busy machine and a debug build make more of that, and only a run without end a minute.

@@ -75,7 +75,7 @@ const PROGRAM: &[(&str, &[&str])] = &[
         "out never written keeps its default or 0, of a shader",
         &["default_on_out"],
     ),
-    // The specification says the same of functions: see the decision on `out` in `docs/architecture.md`.
+    // The specification says the same of functions: see `docs/decisions/0049-out-parameters.md`.
     (
         "out never written keeps its default or what the caller had, of a function",
         &["out_read_back"],
