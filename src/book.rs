@@ -55,5 +55,7 @@ struct ErrorsE0816;
 struct Groups;
 #[doc = include_str!("../docs/loaders.md")]
 struct Loaders;
+#[doc = include_str!("../README.md")]
+struct Readme;
 #[doc = include_str!("../docs/suspension.md")]
 struct Suspension;

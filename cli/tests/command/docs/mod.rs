@@ -5,7 +5,8 @@
 //! ```text
 //! adu file=NAME    a text that later blocks of the page use by that name; without a name, a library that `check` finds nothing in
 //! json file=NAME   the same for a group or other data
-//! console          lines `$ adumbra …`, each followed by what it prints, run where the page's files are
+//! console          lines `$ adumbra …` or `$ cargo run --release -- …`, each followed by what it prints, run where the page's
+//!                  files are; paths that begin with `examples/` are the project's
 //! repl             lines `> …` typed into one session, each followed by what it prints
 //! rust             an example; rustdoc runs it (`src/book.rs` lists the pages)
 //! c, c top         parts of the one program that the page is; the tests of `capi` build and run it
@@ -21,6 +22,7 @@ mod claims;
 mod errors;
 mod page;
 mod pictures;
+mod readme;
 mod replay;
 
 use std::path::{Path, PathBuf};

@@ -47,8 +47,8 @@ fn body(block: &Block, folder: &Path) -> Result<String, String> {
             std::fs::write(folder.join(file), block.body).map_err(|e| format!("{file}: {e}"))?;
         }
         ("adu", None) => {
-            let check = ["check", "--globals", "hit", "-"].map(str::to_owned);
-            let said = adumbra(folder, &check, block.body);
+            let check = ["check", "--globals", "hit", "--globals", "picture", "-"];
+            let said = adumbra(folder, &check.map(str::to_owned), block.body);
             if !said.is_empty() {
                 return Err(format!("`check` says\n{said}"));
             }
@@ -61,18 +61,34 @@ fn body(block: &Block, folder: &Path) -> Result<String, String> {
     Ok(block.body.to_owned())
 }
 
+/// The command as it is written where it is not installed yet.
+const BUILT: [&str; 4] = ["cargo", "run", "--release", "--"];
+
 /// A shell's commands and what they print.
 fn console(body: &str, folder: &Path) -> Result<String, String> {
     let mut text = String::new();
     for (line, shown) in prompts(body, "$ ")? {
         let mut words = shlex::split(line).ok_or_else(|| format!("`{line}` has open quotes"))?;
+        if words.starts_with(&BUILT.map(str::to_owned)) {
+            words.splice(..BUILT.len(), ["adumbra".to_owned()]);
+        }
         if words.first().map(String::as_str) != Some("adumbra") {
             return Err(format!("`{line}` is not a command of adumbra"));
         }
-        let said = adumbra(folder, &words.split_off(1), "");
+        let args: Vec<String> = words.drain(1..).map(in_project).collect();
+        let said = adumbra(folder, &args, "");
         text.push_str(&format!("$ {line}\n{}", shown_or(shown, said)));
     }
     Ok(text)
+}
+
+/// The argument as it must be from the page's folder: a path below `examples/` is the project's.
+fn in_project(arg: String) -> String {
+    if !arg.starts_with("examples/") {
+        return arg;
+    }
+    let path = crate::command::project(&arg);
+    path.to_str().expect("a path that is text").to_owned()
 }
 
 /// One session: everything typed goes to one process, in which each answer follows its line.
