@@ -18,12 +18,15 @@
 //! In what is printed, `[..]` stands for anything in one line. A picture of the page is the file that one of its commands writes under that name.
 //! `ADUMBRA_BLESS=1 cargo test --test command docs::` writes down what happens.
 
+mod built;
 mod claims;
 mod errors;
+mod highlight;
 mod page;
 mod pictures;
 mod readme;
 mod replay;
+mod summary;
 
 use std::path::{Path, PathBuf};
 
@@ -95,21 +98,33 @@ fn every_page_with_rust_is_given_to_rustdoc() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What is wrong with a link of that page.
+fn broken(path: &Path, link: &page::Link) -> Option<&'static str> {
+    let target = match link.file.as_str() {
+        "" => path.to_owned(),
+        file => path.parent().expect("a folder").join(file),
+    };
+    let Ok(target) = target.canonicalize() else {
+        return Some("is not there");
+    };
+    if !target.starts_with(folder().canonicalize().expect("the folder exists")) {
+        return Some("leads out of the book");
+    }
+    let anchor = link.anchor.as_ref()?;
+    let text = std::fs::read_to_string(target).ok()?;
+    (!page::anchors(&text).contains(anchor)).then_some("is no heading there")
+}
+
 #[test]
-fn links_lead_to_pages_and_the_summary_leads_to_all() {
+fn links_lead_to_pages_and_headings() {
     let mut wrong = Vec::new();
-    let mut reached = vec![folder().join("SUMMARY.md")];
     for path in pages() {
         let text = std::fs::read_to_string(&path).expect("a page is text");
         for link in page::links(&text) {
-            let target = path.parent().expect("a folder").join(&link);
-            match target.canonicalize() {
-                Ok(target) => reached.push(target),
-                Err(_) => wrong.push(format!("{}: {link} is not there", name(&path))),
+            if let Some(complaint) = broken(&path, &link) {
+                wrong.push(format!("{}: {link:?} {complaint}", name(&path)));
             }
         }
     }
-    let lost = pages().into_iter().filter(|page| !reached.contains(page));
-    wrong.extend(lost.map(|page| format!("nothing leads to {}", name(&page))));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

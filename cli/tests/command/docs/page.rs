@@ -61,16 +61,63 @@ pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// Where the links of a page lead, but for those into the world, without the place in the page.
-pub(crate) fn links(page: &str) -> Vec<String> {
+/// A link of a page, but for those into the world.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Link {
+    /// The file, as it is written; empty for the page itself.
+    pub(crate) file: String,
+    /// The heading in it.
+    pub(crate) anchor: Option<String>,
+}
+
+/// The links of a page, but for those into the world.
+pub(crate) fn links(page: &str) -> Vec<Link> {
     let link = |event| match event {
-        Event::Start(Tag::Link { dest_url, .. }) => {
-            let file = dest_url.split('#').next().unwrap_or_default().to_owned();
-            (!file.is_empty() && !file.contains("://")).then_some(file)
+        Event::Start(Tag::Link { dest_url, .. }) if !dest_url.contains("://") => {
+            let mut parts = dest_url.splitn(2, '#');
+            let file = parts.next().unwrap_or_default().to_owned();
+            let anchor = parts.next().map(str::to_owned);
+            Some(Link { file, anchor })
         }
         _ => None,
     };
     Parser::new(page).filter_map(link).collect()
+}
+
+/// The anchors of a page's headings, as GitHub and mdBook make them.
+pub(crate) fn anchors(page: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut heading: Option<String> = None;
+    for event in Parser::new(page) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(heading) = &mut heading {
+                    heading.push_str(&text);
+                }
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                let anchor = slug(&heading.take().unwrap_or_default());
+                let times = found.iter().filter(|other| **other == anchor).count();
+                found.push(match times {
+                    0 => anchor,
+                    _ => format!("{anchor}-{times}"),
+                });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A heading in lower case, with `-` for spaces and without punctuation.
+fn slug(heading: &str) -> String {
+    let kept = heading.trim().chars().filter_map(|c| match c {
+        ' ' => Some('-'),
+        _ if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+        _ => None,
+    });
+    kept.flat_map(char::to_lowercase).collect()
 }
 
 /// Where the pictures of a page are.
@@ -118,4 +165,25 @@ fn blocks_are_found_with_their_places() {
     );
     assert_eq!((found[1].word(), found[1].body), ("console", ""));
     assert_eq!(&page[found[1].range.start..], "```\n");
+}
+
+#[test]
+fn links_have_files_and_anchors() {
+    let link = |file: &str, anchor: Option<&str>| Link {
+        file: file.to_owned(),
+        anchor: anchor.map(str::to_owned),
+    };
+    let found = links("[a](b.md) [c](#d) [e](f.md#g) [h](https://i.org)");
+    let expected = [
+        link("b.md", None),
+        link("", Some("d")),
+        link("f.md", Some("g")),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn anchors_are_slugs_of_headings() {
+    let found = anchors("# `A` pixel, as data!\n\n## x_y\n\n## x_y\n");
+    assert_eq!(found, ["a-pixel-as-data", "x_y", "x_y-1"]);
 }

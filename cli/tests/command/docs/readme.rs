@@ -96,6 +96,6 @@ fn readme_images_are_drawn_by_pages() {
 fn readme_links_lead_somewhere() {
     let text = readme();
     let mut missing = page::links(&text);
-    missing.retain(|link| !crate::command::project(link).exists());
+    missing.retain(|link| !crate::command::project(&link.file).exists());
     assert!(missing.is_empty(), "{missing:?}");
 }
